@@ -1,0 +1,193 @@
+"""The `holonomy` command.
+
+Nothing here imports JAX, Rich or a room of the house before a command needs it, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec
+
+import typer
+
+BAD_INPUT = 2
+FAILED = 1
+INTERRUPTED = 130
+
+P = ParamSpec("P")
+
+app = typer.Typer(
+    name="holonomy",
+    help="Mechanics as geometry: describe a system once, and run it, measure it and see it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class _Stop(Exception):
+    """A problem to be told in one sentence, with the exit status that goes with it."""
+
+    def __init__(self, sentence: str, status: int):
+        super().__init__(sentence)
+        self.status = status
+
+
+def _plainly(command: Callable[P, None]) -> Callable[P, None]:
+    """A command that ends in one sentence on stderr, not in a traceback, unless `--traceback` asks for one."""
+
+    @wraps(command)
+    def told(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except typer.Exit:
+            raise
+        except KeyboardInterrupt:
+            _fail("interrupted; nothing was written.", INTERRUPTED)
+        except Exception as error:  # the one place where a person sees every failure
+            if kwargs.get("traceback"):
+                raise
+            _fail(*_sentence(error))
+
+    return told
+
+
+def _sentence(error: Exception) -> tuple[str, int]:
+    if isinstance(error, _Stop):
+        return str(error), error.status
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, ValueError):
+        return text, BAD_INPUT
+    if type(error).__name__ == "SimulationError":
+        return text, FAILED
+    return f"{type(error).__name__}: {text} (--traceback shows where).", FAILED
+
+
+def _fail(sentence: str, status: int) -> None:
+    typer.echo(f"holonomy: {sentence}", err=True)
+    raise typer.Exit(status)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from holonomy import __version__
+
+        typer.echo(f"holonomy {__version__}")
+        raise typer.Exit
+
+
+Traceback = Annotated[bool, typer.Option("--traceback", "-v", help="On failure show where, for developers.")]
+
+
+@app.callback()
+def _holonomy(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+@_plainly
+def run(
+    scene: Annotated[Path, typer.Argument(metavar="SCENE.toml", help="The scene file.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write the files.")] = Path(),
+    t_end: Annotated[str | None, typer.Option(metavar="TIME", help="Stop at another time.")] = None,
+    dt: Annotated[str | None, typer.Option(metavar="STEP", help="Take another step.")] = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", "-s", metavar="NAME=VALUE", help="Another parameter or start: g=3.7, theta=pi/2, theta_dot=1."
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    traceback: Traceback = False,
+) -> None:
+    """Run a scene: write its data and picture, print its certificate."""
+    from holonomy.scene import SceneError, changed, load, perform
+
+    read = load(scene)
+    try:
+        read = changed(read, _changes(change or []), t_end, dt)
+    except SceneError as error:
+        raise error.inside(scene.name) from None
+    performance = perform(read, out, scene.stem, progress=not quiet and sys.stderr.isatty())
+    if quiet:
+        return
+    if read.title:
+        typer.echo(read.title)
+    typer.echo(str(performance.run.certificate))
+    for file in performance.files:
+        typer.echo(f"wrote {file}")
+
+
+def _changes(given: list[str]) -> dict[str, str]:
+    changes: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise _Stop(f'--set takes NAME=VALUE, such as g=3.7; got "{text[:60]}".', BAD_INPUT)
+        changes[name.strip()] = value.strip()
+    return changes
+
+
+@app.command()
+@_plainly
+def models(traceback: Traceback = False) -> None:
+    """List the named models: coordinates, parameters and their defaults."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from holonomy.models import catalogue
+
+    table = Table()
+    for heading in ("model", "what it is", "coordinates", "parameters"):
+        table.add_column(heading, no_wrap=heading == "model")
+    for model in catalogue():
+        numbers = ", ".join(f"{p.name} = {_number(p.default)}" for p in model.parameters)
+        table.add_row(model.name, model.title, ", ".join(model.coordinates), numbers)
+    Console(highlight=False).print(table)
+
+
+def _number(value: float | tuple[float, ...]) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_number, value)) + "]"
+    return f"{value:g}"
+
+
+@app.command()
+@_plainly
+def studio(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the studio in a browser.")] = True,
+    traceback: Traceback = False,
+) -> None:
+    """Open the studio: systems to touch, live in the browser."""
+    from holonomy.studio import serve
+
+    serve(host=host, port=port, open_browser=browser)
+
+
+@app.command()
+@_plainly
+def schema(traceback: Traceback = False) -> None:
+    """Print the JSON Schema of scene files, for editors."""
+    from holonomy.scene.schema import text
+
+    typer.echo(text(), nl=False)
+
+
+def main() -> Any:
+    """What the installed `holonomy` command calls."""
+    return app()
+
+
+if __name__ == "__main__":
+    main()

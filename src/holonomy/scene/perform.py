@@ -1,0 +1,109 @@
+"""Running a scene and writing its files, all of them or none."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import holonomy as hl
+
+from .build import build
+from .errors import SceneError, clipped
+from .spec import Outputs, Scene
+
+
+@dataclass(frozen=True)
+class Performance:
+    """A run and the files it was written to."""
+
+    run: hl.Run
+    files: tuple[Path, ...]
+
+
+def perform(scene: Scene, folder: str | Path, stem: str, progress: Any = None) -> Performance:
+    """Simulate a scene and write its outputs into a folder.
+
+    **Arguments:** `stem`, the name of files that the scene gives no name; `progress`, as for `hl.simulate`.
+
+    The folder is made and tried before anything is computed. Files are written beside their place and moved there when
+    all are complete, so that a failure leaves none, whole or in part.
+
+    **Raises** `SceneError` for a folder or file that cannot be written, `hl.SimulationError` when the run fails.
+    """
+    built = build(scene)
+    with _staged(Path(folder)) as (stage, commit):
+        run = hl.simulate(built.system, **built.arguments, progress=progress)
+        names = write(run, scene.outputs, stage, stem)
+        return Performance(run, commit(names))
+
+
+def write(run: hl.Run, outputs: Outputs, folder: Path, stem: str) -> list[str]:
+    """Write what the outputs ask for into a folder; the names of the files."""
+    names: list[str] = []
+    if outputs.netcdf:
+        names.append(_name(outputs.netcdf, f"{stem}.nc"))
+        run.save(folder / names[-1])
+    if outputs.picture:
+        names.append(_name(outputs.picture, f"{stem}.png"))
+        figure = run.plot()
+        figure.savefig(folder / names[-1], dpi=150)
+    if outputs.animation:
+        names.append(_name(outputs.animation, f"{stem}.gif"))
+        run.animate(folder / names[-1])
+    return names
+
+
+def _name(given: bool | str, default: str) -> str:
+    return given if isinstance(given, str) else default
+
+
+@contextmanager
+def _staged(folder: Path) -> Iterator[tuple[Path, Callable[[list[str]], tuple[Path, ...]]]]:
+    """A folder to write into, and a function that moves files from it to their place; a failure leaves nothing."""
+    made = _make(folder)
+    stage: Path | None = None
+    done = False
+    try:
+        try:
+            stage = Path(tempfile.mkdtemp(prefix=".holonomy-", dir=folder))
+        except OSError as error:
+            raise _unwritable(folder, error) from None
+        staging = stage
+
+        def commit(names: list[str]) -> tuple[Path, ...]:
+            nonlocal done
+            for name in names:
+                if (folder / name).is_dir():
+                    raise SceneError(f'"{clipped(name)}" is a folder there; a file cannot take its place.', str(folder))
+            done = True
+            return tuple((staging / name).replace(folder / name) for name in names)
+
+        yield stage, commit
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    finally:
+        if stage is not None:
+            shutil.rmtree(stage, ignore_errors=True)
+        if not done:
+            for parent in made:
+                parent.rmdir()
+
+
+def _make(folder: Path) -> list[Path]:
+    """Make a folder and those above it that are missing; those made, innermost first."""
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    return missing
+
+
+def _unwritable(folder: Path, error: OSError) -> SceneError:
+    reason = error.strerror or str(error)
+    return SceneError(f'cannot write into "{clipped(str(folder), 120)}" ({reason}).', "--out")

@@ -1,0 +1,180 @@
+"""What a scene is: the dataclasses behind the file format.
+
+Every key of a scene file is a field here, with its form, its meaning and its default. Reader, JSON Schema and manual
+are made from these fields.
+"""
+
+# ruff: noqa: RUF009  `key` makes a dataclass field
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from holonomy.models import catalogue
+from holonomy.models.registry import MOST_LINKS
+
+from .expression import Expression
+from .forms import (
+    Choice,
+    Either,
+    FileName,
+    Flag,
+    Formula,
+    ListOf,
+    Name,
+    Quantity,
+    Record,
+    TableOf,
+    Text,
+    Whole,
+    empty,
+    key,
+)
+
+MOST_COORDINATES = 64
+MOST_SAVED = 5_000_000
+"""States one run may save."""
+
+MODELS = tuple(model.name for model in catalogue())
+KINDS = ("angle", "length", "number")
+
+
+METHODS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "gauss": ("Gauss", "Gauss collocation in (q, p): implicit, symplectic, of order 2 × stages", ("stages",)),
+    "rk4": ("RK4", "the classical Runge–Kutta method of order 4", ()),
+    "adaptive": ("Adaptive", "explicit with step control; dt is the first step", ("order", "rtol", "atol")),
+    "symplectic_euler": ("SymplecticEuler", "order 1, symplectic; for teaching", ()),
+    "euler": ("Euler", "order 1; for teaching", ()),
+}
+"""Each method: the name of its class in `holonomy`, what it is, and which options it takes."""
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A named model and its structural options."""
+
+    name: str = key(Choice(MODELS, "model"), "which model; `holonomy models` lists them")
+    links: int | None = key(Whole(1, MOST_LINKS), "how many links (`multi_pendulum` only)", default=None)
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """A method of integration and its options."""
+
+    name: str = key(Choice(tuple(METHODS), "method"), "which method")
+    stages: int | None = key(Whole(1, 6), "stages of `gauss`; the order is twice that", default=None)
+    order: int | None = key(Whole(5, 8), "order of `adaptive`: 5 or 8", default=None)
+    rtol: Expression | None = key(Quantity(), "relative tolerance of `adaptive`", default=None)
+    atol: Expression | None = key(Quantity(), "absolute tolerance of `adaptive`", default=None)
+
+
+@dataclass(frozen=True)
+class Initial:
+    """The state at the start."""
+
+    q: Mapping[str, Expression] | tuple[Expression, ...] | None = key(
+        Either((TableOf(Quantity(), "numbers by coordinate"), ListOf(Quantity(), "numbers"))),
+        "the configuration: a value for each coordinate, by name or in order; formulas may use the parameters",
+        default=None,
+    )
+    v: Mapping[str, Expression] | tuple[Expression, ...] | None = key(
+        Either((TableOf(Quantity(), "numbers by coordinate"), ListOf(Quantity(), "numbers"))),
+        "the velocity, likewise; in a table, coordinates left out start at rest",
+        default=None,
+    )
+    t: Expression | None = key(Quantity(), "the time at the start; 0 if left out", default=None)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """How long, in what steps and by what method."""
+
+    t_end: Expression | None = key(Quantity(), "when to stop; needed unless a model suggests it", default=None)
+    dt: Expression | None = key(Quantity(), "the time step; a model suggests one", default=None)
+    save_every: int = key(Whole(1, 1_000_000), "keep every so many steps", default=1)
+    method: MethodChoice | str | None = key(
+        Either((Choice(tuple(METHODS), "method"), Record(MethodChoice))),
+        'the method: its name, or a table such as `{ name = "gauss", stages = 3 }`; chosen for you if left out',
+        default=None,
+    )
+
+
+def _output(endings: tuple[str, ...]) -> Either:
+    return Either((Flag(), FileName(endings)))
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What to write: true for a file named after the scene, or a name."""
+
+    netcdf: bool | str = key(_output((".nc",)), "the run as NetCDF, for `hl.load` and xarray", default=True)
+    picture: bool | str = key(_output((".png", ".pdf", ".svg")), "a picture of the run", default=True)
+    animation: bool | str = key(_output((".gif", ".mp4")), "a moving picture", default=False)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A system, a start, a motion and what to keep of it.
+
+    The system is a `model`, or a `lagrangian`, or `positions` with `masses` and a `potential`.
+    """
+
+    title: str = key(Text(), "what the scene shows, in a few words", default="")
+    notes: str = key(Text(), "anything else a reader should know", default="")
+    model: ModelChoice | str | None = key(
+        Either((Choice(MODELS, "model"), Record(ModelChoice))),
+        'a model from the catalogue: its name, or a table such as `{ name = "multi_pendulum", links = 4 }`',
+        default=None,
+    )
+    lagrangian: Expression | None = key(
+        Formula(),
+        "kinetic minus potential energy, in coordinates, rates such as `theta_dot`, parameters, definitions and `t`",
+        default=None,
+    )
+    positions: tuple[tuple[Expression, ...], ...] | None = key(
+        ListOf(ListOf(Quantity(), "1, 2 or 3 formulas", most=3), "points, each a list of 1, 2 or 3 formulas"),
+        "where the particles are; with `masses` this is the system, beside a `lagrangian` it is what to draw",
+        default=None,
+    )
+    masses: tuple[Expression, ...] | None = key(
+        ListOf(Quantity(), "masses"),
+        "the mass of each particle in `positions`; formulas may use the parameters",
+        default=None,
+    )
+    potential: Expression | None = key(
+        Formula(), "the potential energy of the particles in `positions`; 0 if left out", default=None
+    )
+    coordinates: Mapping[str, str] | tuple[str, ...] | None = key(
+        Either(
+            (
+                TableOf(Choice(KINDS, "kind of coordinate"), "coordinates and their kinds", most=MOST_COORDINATES),
+                ListOf(Name(), "names", most=MOST_COORDINATES),
+            )
+        ),
+        "the coordinates, in order: names, or a table of names and kinds (`angle`, `length`, `number`)",
+        default=None,
+    )
+    parameters: Mapping[str, Any] = key(
+        TableOf(Either((ListOf(Quantity(), "numbers"), Quantity())), "numbers by name"),
+        "numbers that formulas use by name (lists only for models that have them)",
+        default_factory=empty,
+    )
+    let: Mapping[str, Expression] = key(
+        TableOf(Quantity(), "formulas by name"),
+        "names for parts of formulas, each may use those before it; `x_dot` is then the exact rate of change of `x`",
+        default_factory=empty,
+    )
+    initial: Initial = key(Record(Initial), "the state at the start", default_factory=Initial)
+    motion: Motion = key(Record(Motion), "how long, in what steps, by what method", default_factory=Motion)
+    outputs: Outputs = key(Record(Outputs), "what to write", default_factory=Outputs)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coordinates' names as the scene gives them."""
+        return tuple(self.coordinates or ())
+
+
+RECORDS: tuple[type, ...] = (Scene, ModelChoice, Initial, Motion, MethodChoice, Outputs)
+"""Every table of the format, for the manual."""
