@@ -179,7 +179,7 @@ def studio(
 @_plainly
 def schema(traceback: Traceback = False) -> None:
     """Print the JSON Schema of scene files, for editors."""
-    from holonomy.scene.schema import text
+    from holonomy.scene.json_schema import text
 
     typer.echo(text(), nl=False)
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .errors import SceneError
-from .load import changed, from_table, load, loads
-from .resolve import Setup, resolve
-from .schema import schema
+from .json_schema import schema
+from .reading import changed, from_table, load, loads
+from .resolution import Setup, resolve
 from .spec import Scene
 
 if TYPE_CHECKING:
-    from .build import Built as Built
-    from .build import build as build
-    from .perform import Performance as Performance
-    from .perform import perform as perform
+    from .assembly import Built as Built
+    from .assembly import build as build
+    from .performance import Performance as Performance
+    from .performance import perform as perform
 
-_LATER = {"Built": "build", "build": "build", "Performance": "perform", "perform": "perform"}
+_LATER = {"Built": "assembly", "build": "assembly", "Performance": "performance", "perform": "performance"}
 
 __all__ = [
     "Built", "Performance", "Scene", "SceneError", "Setup", "build", "changed", "from_table", "load", "loads",

@@ -240,7 +240,7 @@ class _Parser:
         self.depth += 1
         if self.depth > DEEPEST:
             raise SceneError(
-                f"this formula nests more than {DEEPEST} parentheses, signs and powers in each other; use [let] to split it."
+                f"this formula nests more than {DEEPEST} signs, powers and parentheses; use [let] to split it."
             )
         sign = self.take("+", "-")
         if sign is None:

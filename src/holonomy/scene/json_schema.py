@@ -10,7 +10,7 @@ from .forms import Record
 from .spec import Scene
 
 FILE = Path(__file__).with_name("scene.schema.json")
-"""The schema as shipped, for `#:schema` comments in scene files."""
+"""The schema as shipped, for `#:schema` comments in scene files; `holonomy schema` prints what it must be."""
 
 
 def schema() -> dict[str, Any]:
@@ -42,7 +42,3 @@ def _without(*keys: str) -> dict[str, Any]:
 def text() -> str:
     """The schema as the text of a file."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")

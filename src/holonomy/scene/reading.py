@@ -11,7 +11,7 @@ from typing import Any
 from .errors import SceneError, clipped, suggestion
 from .forms import Quantity, Record
 from .functions import DOT
-from .resolve import Setup, resolve
+from .resolution import Setup, resolve
 from .spec import Scene
 
 LARGEST_FILE = 200_000

@@ -142,11 +142,12 @@ def _formulas(scene: Scene, made: Definitions) -> None:
         raise SceneError('the particles in "positions" need masses: give "masses", one for each.')
     allowed = placed(scene, made)
     points = scene.positions or ()
+    width = len(scene.positions[0]) if scene.positions else 0
     for i, point in enumerate(points):
         for j, formula in enumerate(point):
             check(formula, allowed, f"positions[{i}][{j}]")
-        if len(point) != len(points[0]):
-            raise SceneError(f"the point has {len(point)} formulas, the first has another number.", f"positions[{i}]")
+        if len(point) != width:
+            raise SceneError(f"the point has {len(point)} formulas, the first one {width}.", f"positions[{i}]")
     if scene.potential is not None:
         check(scene.potential, allowed, "potential")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import holonomy as hl
 
-from .build import build
+from .assembly import build
 from .errors import SceneError, clipped
 from .spec import Outputs, Scene
 

@@ -15,7 +15,7 @@ import holonomy as hl
 from .evaluate import Value, evaluate
 from .expression import Expression
 from .functions import DOT, TIME
-from .resolve import Setup, resolve
+from .resolution import Setup, resolve
 from .spec import METHODS, Scene
 
 Time = Float[Array, ""]
