@@ -1,0 +1,90 @@
+"""Mechanics is geometry: describe a mechanical system once, get its motion, curvature, symmetries and pictures.
+
+This file is the public surface and nothing else. Names load on first use, so that ``holonomy --help`` does not wait
+for JAX; importing the package turns on double precision in JAX.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_ROOMS = {
+    "System": "systems",
+    "simulate": "motion",
+    "Run": "motion",
+    "SimulationError": "motion",
+    "Result": "motion",
+    "Stepper": "motion",
+    "load": "motion",
+    "RK4": "motion",
+    "Euler": "motion",
+    "SymplecticEuler": "motion",
+    "Gauss": "motion",
+    "Adaptive": "motion",
+}
+_MODULES = ("geometry", "spaces", "trace", "systems", "motion", "models", "show", "scene", "studio", "testing")
+
+if TYPE_CHECKING:
+    from holonomy import geometry as geometry
+    from holonomy import models as models
+    from holonomy import motion as motion
+    from holonomy import scene as scene
+    from holonomy import show as show
+    from holonomy import spaces as spaces
+    from holonomy import studio as studio
+    from holonomy import systems as systems
+    from holonomy import trace as trace
+    from holonomy.motion import RK4 as RK4
+    from holonomy.motion import Adaptive as Adaptive
+    from holonomy.motion import Euler as Euler
+    from holonomy.motion import Gauss as Gauss
+    from holonomy.motion import Result as Result
+    from holonomy.motion import Run as Run
+    from holonomy.motion import SimulationError as SimulationError
+    from holonomy.motion import Stepper as Stepper
+    from holonomy.motion import SymplecticEuler as SymplecticEuler
+    from holonomy.motion import load as load
+    from holonomy.motion import simulate as simulate
+    from holonomy.systems import System as System
+
+__all__ = ["__version__", *_ROOMS, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def _double_precision() -> None:
+    if "jax" not in sys.modules:
+        os.environ.setdefault("JAX_ENABLE_X64", "1")  # read by JAX when it is imported; importing it here would be slow
+        return
+    import jax
+
+    if not jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
+        if jax.live_arrays():
+            warnings.warn(
+                "JAX was used in single precision before holonomy was imported; holonomy turns double precision on, "
+                "and arrays made earlier stay single. Import holonomy first.",
+                stacklevel=3,
+            )
+        jax.config.update("jax_enable_x64", True)
+
+
+_double_precision()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        value = getattr(importlib.import_module(f"holonomy.{_ROOMS[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"holonomy.{name}")
+    else:
+        raise AttributeError(f"holonomy has no public name {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

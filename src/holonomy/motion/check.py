@@ -1,0 +1,133 @@
+"""Everything about a run that can be known before it starts, with a sentence for every mistake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from holonomy.motion.method import AbstractMethod
+from holonomy.systems import System
+from holonomy.systems.system import vector
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A checked initial value problem."""
+
+    system: System
+    method: AbstractMethod
+    q0: Any
+    v0: Any
+    t0: float
+    t_end: float
+    is_traced: bool
+    notes: dict[str, str]
+
+
+def problem(
+    system: System,
+    q0: Any,
+    v0: Any,
+    t_end: Any,
+    dt: Any,
+    method: AbstractMethod | None,
+    engine: str | None,
+    t0: Any,
+    save_every: Any,
+) -> Problem:
+    """The problem, or a ValueError that names the argument, its value and what to pass instead."""
+    if not isinstance(system, System):
+        raise ValueError(f"simulate takes a hl.System first; got {type(system).__name__}.")
+    if method is not None and not isinstance(method, AbstractMethod):
+        raise ValueError(f"method must be one such as hl.Gauss(3) or hl.RK4(); got {method!r}.")
+    if engine not in (None, "xla"):
+        raise ValueError(f"engine must be None or 'xla'; got {engine!r}.")
+    start, end = _time("t0", t0), _time("t_end", t_end)
+    if start == end:
+        raise ValueError(f"t_end must differ from t0; both are {start:g}.")
+    if dt is not None and not _time("dt", dt) > 0:
+        raise ValueError(f"dt must be positive (a run goes backwards when t_end < t0); got {dt!r}.")
+    if not isinstance(save_every, (int, np.integer)) or save_every < 1:
+        raise ValueError(f"save_every must be a whole number of steps, at least 1; got {save_every!r}.")
+    shape = (system.space.point_dim,)
+    q, v = vector("q0", q0, shape, system), vector("v0", v0, shape, system)
+    is_traced = any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves((system, method, q, v)))
+    if not is_traced:
+        q, v = _on_space(system, q, v)
+        system = _with_mass(system, start, q, v)
+    why = "asked for"
+    if method is None:
+        from holonomy.motion.simulate import default_method
+
+        method, why = default_method(system)
+    return Problem(system, method, q, v, start, end, is_traced, _notes(system, method, why))
+
+
+def _time(name: str, value: Any) -> float:
+    if isinstance(value, jax.core.Tracer):
+        raise ValueError(f"{name} decides how many steps are compiled, so it cannot be traced; pass a plain number.")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number; got {value!r}.") from None
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite; got {value!r}.")
+    return number
+
+
+def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
+    if system.flat:
+        return q, v
+    near = np.asarray(system.space.project(q))
+    gap = float(np.max(np.abs(near - q)))
+    if gap > 1e-8 * max(1.0, float(np.max(np.abs(q)))):
+        raise ValueError(
+            f"q0 does not lie on {system.space}: it is {gap:.3g} away. The nearest point is {near.tolist()}; "
+            f"pass that, or space.project(q0)."
+        )
+    tangent = np.asarray(system.space.tangent(near, v))
+    gap = float(np.max(np.abs(tangent - v)))
+    if gap > 1e-8 * max(1.0, float(np.max(np.abs(v)))):
+        raise ValueError(
+            f"v0 is not tangent to {system.space} at q0: it sticks out by {gap:.3g}. The tangent part is "
+            f"{tangent.tolist()}; pass that, or space.tangent(q0, v0)."
+        )
+    return near, tangent
+
+
+def _with_mass(system: System, t: float, q: Any, v: Any) -> System:
+    """The system, marked as having a positive definite mass matrix where the initial state shows one."""
+    mass = np.asarray(system.mass_matrix(t, q, v))
+    if not np.all(np.isfinite(mass)):
+        raise ValueError(
+            f"The mass matrix at the initial state is not finite: q0 = {np.asarray(q).tolist()}, "
+            f"v0 = {np.asarray(v).tolist()}. The Lagrangian or its derivatives have no value there."
+        )
+    values = np.linalg.eigvalsh(0.5 * (mass + mass.T))
+    size = np.max(np.abs(values))
+    if size == 0 or np.min(np.abs(values)) < 1e-14 * size:
+        raise ValueError(
+            f"The mass matrix is singular at the initial state q0 = {np.asarray(q).tolist()} (eigenvalues "
+            f"{', '.join(f'{x:.3g}' for x in values)}), so the acceleration is not determined. Either a coordinate "
+            f"carries no mass, or the coordinates break down there, as angles do at a pole: start elsewhere, or give "
+            f"the system a space without poles, such as space=hl.Sphere(2)."
+        )
+    if bool(values[0] > 0) == system.definite:
+        return system
+    return replace(system, definite=bool(values[0] > 0))
+
+
+def _notes(system: System, method: AbstractMethod, why: str) -> dict[str, str]:
+    traits = f"{method.traits}, order {method.order}" if method.traits else f"order {method.order}"
+    return {
+        "engine": f"xla on {jax.default_backend()}",
+        "method": f"{method.label} ({traits})",
+        "why": why,
+        "conservative": "yes" if system.autonomous and not system.forces else "no",
+        "forced": "yes" if system.forces else "no",
+        "coordinates": " ".join(system.names),
+        "kinds": " ".join(c.kind for c in system.coordinates),
+    }

@@ -1,0 +1,162 @@
+r"""Gauss collocation on Hamilton's equations, in Lagrangian clothes."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from holonomy.motion import implicit
+from holonomy.motion.method import AbstractMethod, Status
+from holonomy.motion.result import Code
+from holonomy.systems import System, mechanics
+from holonomy.systems.linear import back_substitute, factor
+
+
+class GaussState(NamedTuple):
+    """Position and momentum, the digits lost in adding to them, and the last stages for the next guess."""
+
+    q: Any
+    p: Any
+    q_low: Any
+    p_low: Any
+    stages: Any
+    h: Any
+
+
+class Gauss(AbstractMethod):
+    r"""Gauss collocation with s stages in (q, p). Order 2s, symplectic, reversible, no constraints.
+
+    The unknowns are the stage velocities \(W_i\): with \(Q_i = q + h\sum_j a_{ij}W_j\) they satisfy
+    \(\partial_v L(Q_i, W_i) = p + h\sum_j a_{ij}\,\partial_q L(Q_j, W_j)\), which needs no Legendre transform and is
+    collocation on Hamilton's equations whatever L. The step adds up with compensation, so that over many steps errors
+    grow like those of a random walk. Reference: Hairer, Lubich, Wanner, *Geometric Numerical Integration*, II.1, VIII.5.
+    """
+
+    stages: int = eqx.field(static=True)
+    newton: bool = eqx.field(static=True)
+
+    def __init__(self, stages: int = 3, *, newton: bool = True):
+        if stages not in (1, 2, 3, 4, 5, 6):
+            raise ValueError(f"Gauss takes 1 to 6 stages (order twice that); got {stages!r}.")
+        self.stages = int(stages)
+        self.newton = newton
+
+    @property
+    def order(self) -> int:
+        return 2 * self.stages
+
+    @property
+    def label(self) -> str:
+        return f"Gauss({self.stages})"
+
+    @property
+    def traits(self) -> str:
+        return "symplectic, reversible"
+
+    def start(self, system: System, t: Any, q: Any, v: Any) -> GaussState:
+        local = system.local(q)
+        y, w = local.enter(v)
+        p = local.leave_momentum(y, mechanics.momentum(local.lagrangian, t, y, w))
+        stages = jnp.broadcast_to(v, (self.stages, *v.shape))
+        return GaussState(q, p, jnp.zeros_like(q), jnp.zeros_like(p), stages, jnp.ones((), q.dtype))
+
+    def step(self, system: System, t: Any, h: Any, state: GaussState) -> tuple[GaussState, Status]:
+        a, b, c = (np.asarray(x, state.q.dtype) for x in tableau(self.stages))
+        local = system.local(state.q)
+        guess = self._guess(local, state, h)
+        y, _ = local.enter(guess[0])
+        p = local.enter_momentum(state.p)
+        times = t + c * h
+
+        def gradients(w: Any) -> tuple[Any, Any, Any]:
+            positions = y + h * (a @ w)
+            dq, dv = jax.vmap(jax.grad(local.lagrangian, argnums=(1, 2)))(times, positions, w)
+            if local.force is not None:
+                dq = dq + jax.vmap(local.force)(times, positions, w)
+            return positions, dq, dv
+
+        def balance(w: Any) -> implicit.Balance:
+            positions, dq, dv = gradients(w)
+            pull = h * (a @ dq)
+            momenta = jnp.max(jnp.abs(dv)) + jnp.max(jnp.abs(pull)) + jnp.max(jnp.abs(p))
+            return implicit.Balance(dv - (p + pull), momenta, jnp.max(jnp.abs(positions)) / jnp.abs(h))
+
+        middle = b @ guess
+        mass = factor(
+            mechanics.mass_matrix(local.lagrangian, t + 0.5 * h, y + 0.5 * h * middle, middle), local.definite
+        )
+        w, (found, count) = implicit.solve(
+            balance, jax.vmap(lambda r: back_substitute(mass, r)), guess, newton=self.newton
+        )
+        _, dq, _ = gradients(w)
+        new = self._add_up(local, state, y, p, h * (b @ w), h * (b @ dq), w, h)
+        code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
+        return new, Status(code, count)
+
+    def read(self, system: System, t: Any, state: GaussState) -> tuple[Any, Any]:
+        local = system.local(state.q)
+        _, _, c = tableau(self.stages)
+        guess = jnp.asarray(_lagrange(c, np.ones(1)), state.q.dtype) @ state.stages
+        y, w = local.enter(guess[0])
+        w = mechanics.velocity(local.lagrangian, t, y, local.enter_momentum(state.p), w, local.definite)
+        return local.leave(y, w)
+
+    def _guess(self, local: Any, state: GaussState, h: Any) -> Any:
+        """The last collocation polynomial, carried on into this step."""
+        _, _, c = tableau(self.stages)
+        ahead = 1.0 + jnp.asarray(c, state.q.dtype) * (h / state.h)
+        guess = jnp.stack([_basis(c, j, ahead) for j in range(self.stages)], axis=1) @ state.stages
+        return guess if local.system.flat else jax.vmap(lambda v: local.enter(v)[1])(guess)
+
+    def _add_up(self, local: Any, state: GaussState, y: Any, p: Any, dy: Any, dp: Any, w: Any, h: Any) -> GaussState:
+        if local.system.flat:
+            q, q_low = _compensated(y, state.q_low, dy)
+            p, p_low = _compensated(p, state.p_low, dp)
+            return GaussState(q, p, q_low, p_low, w, h)
+        end = y + dy
+        carried = jax.vmap(lambda u: local.leave(end, u)[1])(w)
+        point = local.point(end)
+        momentum = local.leave_momentum(end, p + dp)
+        return GaussState(point, momentum, state.q_low, state.p_low, carried, h)
+
+
+def _compensated(total: Any, low: Any, increment: Any) -> tuple[Any, Any]:
+    """Kahan's sum: the total and what rounding took from it."""
+    corrected = increment + low
+    new = total + corrected
+    return new, corrected - (new - total)
+
+
+def _basis(c: np.ndarray, j: int, x: Any) -> Any:
+    """The j-th Lagrange polynomial on nodes c at x."""
+    value = jnp.ones_like(x) if isinstance(x, jax.Array) else np.ones_like(x)
+    for k in range(len(c)):
+        if k != j:
+            value = value * (x - c[k]) * (1.0 / (c[j] - c[k]))
+    return value
+
+
+def _lagrange(c: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.stack([_basis(c, j, x) for j in range(len(c))], axis=1)
+
+
+@cache
+def tableau(stages: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients a, b, c of Gauss collocation, from Legendre's nodes polished in extended precision."""
+    x = np.polynomial.legendre.leggauss(stages)[0].astype(np.longdouble)
+    poly = np.polynomial.legendre.Legendre.basis(stages).convert(kind=np.polynomial.Polynomial)
+    coefficients = poly.coef.astype(np.longdouble)
+    slope = np.polynomial.polynomial.polyder(coefficients)
+    for _ in range(3):
+        x = x - np.polynomial.polynomial.polyval(x, coefficients) / np.polynomial.polynomial.polyval(x, slope)
+    derivative = np.polynomial.polynomial.polyval(x, slope)
+    b = 1 / ((1 - x * x) * derivative * derivative)
+    c = (1 + x) / 2
+    # a_ij = integral of the j-th basis polynomial from 0 to c_i; quadrature with the same nodes is exact for it
+    a = np.stack([ci * (b @ _lagrange(c, ci * c)) for ci in c])
+    return a.astype(float), b.astype(float), c.astype(float)

@@ -1,0 +1,87 @@
+r"""The equations of an implicit variational step, solved to round-off.
+
+Both `Gauss` and `SymplecticEuler` look for stage velocities W at which the momenta \(\partial L/\partial v\) equal what
+the forces make of them. A frozen mass matrix turns the residual into a correction; the iteration contracts like h for
+systems that are not stiff. Where it does not contract, Newton's method with the exact Jacobian takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+_FIXED_POINT = 60
+_NEWTON = 25
+
+
+class Balance(NamedTuple):
+    """A residual and the sizes that say what round-off in it is: of the momenta, and of the positions over h."""
+
+    residual: Any
+    momenta: Any
+    speeds: Any
+
+
+class _Iterate(NamedTuple):
+    w: Any
+    change: Any
+    last: Any
+    count: Any
+    done: Any
+
+
+def solve(
+    balance: Callable[[Any], Balance], precondition: Callable[[Any], Any], guess: Any, *, newton: bool = True
+) -> tuple[Any, tuple[Any, Any]]:
+    """The root of the balance near `guess`, with whether it was found and the number of iterations.
+
+    The iteration stops when corrections no longer shrink and are at the level of round-off, so the root is as good as
+    the arithmetic allows. Derivatives of the root are those of the implicit function theorem.
+    """
+
+    def residual(w: Any) -> Any:
+        return balance(w).residual
+
+    def newton_direction(w: Any, value: Any) -> Any:
+        matrix = jax.jacfwd(lambda x: residual(x.reshape(w.shape)).ravel())(w.ravel())
+        return jnp.linalg.solve(matrix, value.ravel()).reshape(w.shape)
+
+    def iterate(direction: Any, start: Any, limit: int, active: Any) -> _Iterate:
+        def going(it: _Iterate) -> Any:
+            return ~it.done & (it.count < limit) & (it.change < jnp.inf)
+
+        def once(it: _Iterate) -> _Iterate:
+            now = balance(it.w)
+            step = direction(it.w, now.residual)
+            change = jnp.max(jnp.abs(step))
+            small = _round_off(now, change)
+            done = (change == 0) | (small & (change >= 0.5 * it.change))
+            return _Iterate(it.w - step, change, it.change, it.count + 1, done)
+
+        big = jnp.asarray(jnp.finfo(start.dtype).max, start.dtype)
+        first = _Iterate(start, big, big, jnp.int32(0), ~active)
+        return jax.lax.while_loop(going, once, first)
+
+    def find(_: Any, start: Any) -> tuple[Any, tuple[Any, Any]]:
+        fixed = iterate(lambda w, r: precondition(r), start, _FIXED_POINT, jnp.bool_(True))
+        if not newton:
+            return fixed.w, (fixed.done, fixed.count)
+        second = iterate(newton_direction, jnp.where(fixed.done, fixed.w, start), _NEWTON, ~fixed.done)
+        found = fixed.done | (second.done & (second.count > 0))
+        return second.w, (found, fixed.count + second.count)
+
+    def tangent_solve(linear: Any, y: Any) -> Any:
+        flat = jax.jacfwd(lambda x: linear(x.reshape(y.shape)).ravel())(jnp.zeros(y.size, y.dtype))
+        return jnp.linalg.solve(flat, y.ravel()).reshape(y.shape)
+
+    return jax.lax.custom_root(residual, guess, find, tangent_solve, has_aux=True)
+
+
+def _round_off(now: Balance, change: Any) -> Any:
+    """Whether what is left is rounding: of the momenta, or of the positions."""
+    residual = jnp.max(jnp.abs(now.residual))
+    tiny = 1e4 * jnp.finfo(residual.dtype).eps
+    return (residual <= tiny * now.momenta) | (change <= tiny * now.speeds)

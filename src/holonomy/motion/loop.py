@@ -1,0 +1,202 @@
+"""The compiled loops: one for the host to drive in chunks, one to be traced by a user's jit, vmap or grad."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from holonomy.motion.method import AbstractMethod, Status, keep_if
+from holonomy.motion.plan import Plan
+from holonomy.motion.result import Code
+from holonomy.systems import System
+
+ROWS = 256
+STEPS = 65536
+
+
+class Snapshot(NamedTuple):
+    r"""What is saved at a time; `pull` is \(\partial L/\partial q\), whose zeros tell cyclic coordinates."""
+
+    q: Any
+    v: Any
+    energy: Any
+    momentum: Any
+    pull: Any
+
+
+class Progress(NamedTuple):
+    """Where a loop is: the method's state, whole steps done, the code so far, iterations used, the largest of a step."""
+
+    state: Any
+    index: Any
+    code: Any
+    work: Any
+    worst: Any
+
+
+def begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> Progress:
+    """The loop's state at an initial condition."""
+    return Progress(method.start(system, t, q, v), jnp.int64(0), jnp.int32(Code.ok), jnp.int64(0), jnp.int32(0))
+
+
+def advance(system: System, method: AbstractMethod, t0: Any, dt: Any, now: Progress) -> Progress:
+    """One step, or nothing once a step has failed; a failed step leaves the last good state."""
+    new, status = method.step(system, t0 + now.index * dt, dt, now.state)
+    code = _judge(new, status)
+    good = (now.code == Code.ok) & (code == Code.ok)
+    return Progress(
+        keep_if(good, new, now.state),
+        now.index + good.astype(now.index.dtype),
+        jnp.where(now.code == Code.ok, code, now.code),
+        now.work + status.work.astype(now.work.dtype),
+        jnp.maximum(now.worst, status.work),
+    )
+
+
+def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot:
+    """The snapshot of a state."""
+    q, v = method.read(system, t, state)
+    if system.flat:
+        pull, momentum = jax.grad(system.raw_lagrangian, argnums=(1, 2))(t, q, v)
+    else:
+        momentum, pull = jnp.zeros_like(v), jnp.ones_like(v)
+    return Snapshot(q, v, system.raw_energy(t, q, v), momentum, pull)
+
+
+def _judge(state: Any, status: Status) -> Any:
+    finite = jnp.bool_(True)
+    for leaf in jax.tree.leaves(state):
+        finite = finite & jnp.all(jnp.isfinite(leaf))
+    broken = (status.code == Code.ok) & ~finite
+    return jnp.where(broken, jnp.int32(Code.not_finite), status.code)
+
+
+def _ahead(system: System, method: AbstractMethod, t: Any, rest: Any, now: Progress) -> tuple[Any, Any]:
+    """The state a fraction of a step ahead, and whether that step was good."""
+    new, status = method.step(system, t, rest, now.state)
+    code = _judge(new, status)
+    return keep_if(code == Code.ok, new, now.state), code
+
+
+# ── Driven from the host ──────────────────────────────────────────────────────────────────────────────
+
+
+@jax.jit
+def start(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> Progress:
+    """`begin`, compiled once per structure."""
+    return begin(system, method, t, q, v)
+
+
+@jax.jit
+def chunk(
+    system: System, method: AbstractMethod, now: Progress, t0: Any, dt: Any, counts: Any, rests: Any, rows: Any
+) -> tuple[Progress, Snapshot, Any]:
+    """Up to ROWS rows of a plan; rows, steps and times are data, so one compilation serves every plan.
+
+    Returns the progress, the snapshots, and the number of rows that are good.
+    """
+
+    def steps(now: Progress, count: Any) -> Progress:
+        last = now.index + count
+        return jax.lax.while_loop(
+            lambda n: (n.index < last) & (n.code == Code.ok), lambda n: advance(system, method, t0, dt, n), now
+        )
+
+    def row(carry: Any) -> Any:
+        k, now, saved = carry
+        now = steps(now, counts[k])
+        t = t0 + now.index * dt
+        rest = jnp.where(now.code == Code.ok, rests[k], 0.0)
+        state, code = jax.lax.cond(
+            rest != 0, lambda: _ahead(system, method, t, rest, now), lambda: (now.state, jnp.int32(Code.ok))
+        )
+        now = now._replace(code=jnp.where(now.code == Code.ok, code, now.code))
+        shot = look(system, method, t + rest, state)
+        saved = jax.tree.map(lambda buffer, value: buffer.at[k].set(value), saved, shot)
+        return k + (now.code == Code.ok), now, saved
+
+    shapes = jax.eval_shape(lambda: look(system, method, t0, now.state))
+    empty = jax.tree.map(lambda s: jnp.zeros((ROWS, *s.shape), s.dtype), shapes)
+    done, now, saved = jax.lax.while_loop(
+        lambda c: (c[0] < rows) & (c[1].code == Code.ok), row, (jnp.int64(0), now, empty)
+    )
+    return now, saved, done
+
+
+def pieces(plan: Plan) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The plan cut into chunks of bounded work: counts, rests, and which rows are wanted."""
+    counts, rests, wanted = _bounded(plan)
+    at = 0
+    while at < len(counts):
+        load = np.cumsum(counts[at : at + ROWS])
+        size = max(1, int(np.searchsorted(load, STEPS, side="right")))
+        yield counts[at : at + size], rests[at : at + size], wanted[at : at + size]
+        at += size
+
+
+def _bounded(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of more than STEPS steps become several, of which only the last is wanted."""
+    if len(plan.counts) == 0 or plan.counts.max() <= STEPS:
+        return plan.counts, plan.rests, np.ones(len(plan.counts), bool)
+    counts: list[int] = []
+    rests: list[float] = []
+    wanted: list[bool] = []
+    for count, rest in zip(plan.counts, plan.rests, strict=True):
+        full, left = divmod(int(count), STEPS)
+        counts += [STEPS] * full + [left]
+        rests += [0.0] * full + [float(rest)]
+        wanted += [False] * full + [True]
+    return np.array(counts), np.array(rests), np.array(wanted)
+
+
+def padded(array: np.ndarray) -> np.ndarray:
+    """An array of at most ROWS entries, filled up with zeros."""
+    return np.concatenate([array, np.zeros(ROWS - len(array), array.dtype)])
+
+
+# ── Traced by the user ────────────────────────────────────────────────────────────────────────────────
+
+
+def traced(system: System, method: AbstractMethod, plan: Plan, q: Any, v: Any) -> tuple[Progress, Snapshot]:
+    """The whole plan as scans, for jit, vmap and grad. Rows after a failure are NaN."""
+    t0, dt = jnp.asarray(plan.t0, q.dtype), jnp.asarray(plan.dt, q.dtype)
+
+    def row(now: Progress, count: Any, longest: int, rest: Any) -> tuple[Progress, Snapshot]:
+        def once(n: Progress, k: Any) -> tuple[Progress, None]:
+            new = advance(system, method, t0, dt, n)
+            return (new if count is None else keep_if(k < count, new, n)), None
+
+        now, _ = jax.lax.scan(once, now, jnp.arange(longest))
+        t = t0 + now.index * dt
+        state, code = now.state, now.code
+        if rest is not None:
+            safe = jnp.where(rest == 0, dt, rest)
+            ahead, ahead_code = _ahead(system, method, t, safe, now)
+            state = keep_if(rest != 0, ahead, state)
+            code = jnp.where((rest != 0) & (code == Code.ok), ahead_code, code)
+            t = t + rest
+        shot = look(system, method, t, state)
+        return now._replace(code=code), keep_if(code == Code.ok, shot, jax.tree.map(lambda x: x * jnp.nan, shot))
+
+    now = begin(system, method, t0, q, v)
+    parts: list[Snapshot] = []
+    for counts, rests in _segments(plan):
+        longest = int(counts.max())
+        even = bool(np.all(counts == longest))
+        rows = (None if even else jnp.asarray(counts), None if not rests.any() else jnp.asarray(rests, q.dtype))
+        now, shots = jax.lax.scan(lambda n, r, m=longest: row(n, r[0], m, r[1]), now, rows, length=len(counts))
+        parts.append(shots)
+    return now, jax.tree.map(lambda *xs: jnp.concatenate(xs), *parts)
+
+
+def _segments(plan: Plan) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The start, the even rows and an odd last one apart, so that the common case is a plain nested scan."""
+    n = len(plan.counts)
+    cuts = [0, n]
+    if n > 2:
+        cuts = [0, 1, n] if plan.counts[-1] == plan.counts[1] and plan.rests[-1] == 0 else [0, 1, n - 1, n]
+    return [(plan.counts[a:b], plan.rests[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]

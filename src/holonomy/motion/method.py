@@ -1,0 +1,93 @@
+"""What every method is: a way to take one step, written once as a JAX function."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from holonomy.motion.result import Code
+from holonomy.systems import System
+
+
+class Status(NamedTuple):
+    """How a step went: a code of `Result`, and the number of iterations or inner steps it took."""
+
+    code: Any
+    work: Any
+
+
+def fine(work: int = 1) -> Status:
+    """The status of a step that cannot fail."""
+    return Status(jnp.int32(Code.ok), jnp.int32(work))
+
+
+class AbstractMethod(eqx.Module):
+    """A one-step method. Its state is a PyTree of its own choosing with a field `q`, the present point."""
+
+    @property
+    @abc.abstractmethod
+    def order(self) -> int:
+        """The order of convergence of q and v."""
+
+    @abc.abstractmethod
+    def start(self, system: System, t: Any, q: Any, v: Any) -> Any:
+        """The method's state at an initial condition."""
+
+    @abc.abstractmethod
+    def step(self, system: System, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
+        """The state one step of length h later."""
+
+    @abc.abstractmethod
+    def read(self, system: System, t: Any, state: Any) -> tuple[Any, Any]:
+        """Position and velocity of a state."""
+
+    @property
+    def label(self) -> str:
+        """How a user writes the method."""
+        return f"{type(self).__name__}()"
+
+    @property
+    def traits(self) -> str:
+        """What the certificate says the method preserves."""
+        return ""
+
+    @property
+    def fixed_step(self) -> bool:
+        """Whether dt is the step itself, rather than the spacing of saved times."""
+        return True
+
+
+class PositionVelocity(NamedTuple):
+    """The state of methods that work on (q, v)."""
+
+    q: Any
+    v: Any
+
+
+class AbstractRungeKutta(AbstractMethod):
+    """An explicit method on (q, v), which steps in the local chart of the present point."""
+
+    @abc.abstractmethod
+    def advance(self, slope: Any, t: Any, h: Any, y: Any, w: Any) -> tuple[Any, Any]:
+        """One step of y' = w, w' = slope(t, y, w)."""
+
+    def start(self, system: System, t: Any, q: Any, v: Any) -> PositionVelocity:
+        return PositionVelocity(q, v)
+
+    def step(self, system: System, t: Any, h: Any, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
+        local = system.local(state.q)
+        y, w = local.enter(state.v)
+        y, w = self.advance(local.acceleration, t, h, y, w)
+        return PositionVelocity(*local.leave(y, w)), fine()
+
+    def read(self, system: System, t: Any, state: PositionVelocity) -> tuple[Any, Any]:
+        return state.q, state.v
+
+
+def keep_if(good: Any, new: Any, old: Any) -> Any:
+    """Leaf by leaf, the new state where the step was good."""
+    return jax.tree.map(lambda a, b: jnp.where(good, a, b), new, old)

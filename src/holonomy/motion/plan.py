@@ -1,0 +1,74 @@
+"""When to save: the times a user wants, as whole steps of dt and a rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+_STEPS_MAX = 2**53
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Row k: go `counts[k]` steps of length dt further, then look `rests[k]` ahead without moving the grid.
+
+    Saved states at times off the grid come from one shorter step of the method itself, so they have its order, and the
+    grid of whole steps does not depend on what is saved.
+    """
+
+    t0: float
+    dt: float
+    counts: np.ndarray
+    rests: np.ndarray
+
+    @property
+    def times(self) -> np.ndarray:
+        """The time of each row."""
+        return self.t0 + np.cumsum(self.counts) * self.dt + self.rests
+
+    @property
+    def steps(self) -> int:
+        """How many whole steps there are."""
+        return int(self.counts.sum())
+
+
+def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: Any) -> Plan:
+    """The rows for a run from t0 to t_end."""
+    h = float(np.copysign(dt, t_end - t0))
+    if save_at is not None:
+        times = _save_times(save_at, t0, t_end)
+        whole, rests = _split((times - t0) / h, h)
+        return Plan(t0, h, np.diff(whole, prepend=0), rests)
+    whole, rests = _split(np.array([(t_end - t0) / h]), h)
+    grid = np.arange(0, whole[0] + 1, save_every, dtype=np.int64)
+    marks = grid if rests[0] == 0 and grid[-1] == whole[0] else np.append(grid, whole[0])
+    out = np.zeros(len(marks))
+    out[-1] = rests[0]
+    return Plan(t0, h, np.diff(marks, prepend=0), out)
+
+
+def _split(steps: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
+    """Whole steps and the rest in time; a rest within rounding of a whole step is one."""
+    if np.any(steps > _STEPS_MAX):
+        raise ValueError(f"The run would take {steps.max():.3g} steps; choose a larger dt.")
+    near = np.rint(steps)
+    on_grid = np.abs(steps - near) <= 1e-9 * np.maximum(1.0, np.abs(near))
+    whole = np.where(on_grid, near, np.floor(steps))
+    rests = np.where(on_grid, 0.0, (steps - whole) * h)
+    return whole.astype(np.int64), rests
+
+
+def _save_times(save_at: Any, t0: float, t_end: float) -> np.ndarray:
+    times = np.asarray(save_at, float)
+    if times.ndim != 1 or len(times) == 0 or not np.all(np.isfinite(times)):
+        raise ValueError(f"save_at must be a list of finite times; got shape {times.shape}.")
+    sign = np.sign(t_end - t0) or 1.0
+    if np.any(np.diff(times) * sign <= 0):
+        raise ValueError("save_at must go from t0 towards t_end without repeating or turning back.")
+    if np.any((times - t0) * sign < 0) or np.any((times - t_end) * sign > 1e-9 * abs(t_end - t0)):
+        raise ValueError(
+            f"save_at must lie between t0 = {t0:g} and t_end = {t_end:g}; got {times[0]:g} to {times[-1]:g}."
+        )
+    return times

@@ -1,0 +1,72 @@
+"""How a run ended: codes carried through compiled loops, and the error the host makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holonomy.motion.run import Run
+
+
+class Code(IntEnum):
+    """Why a run stopped; 0 is the good end."""
+
+    ok = 0
+    not_finite = 1
+    no_convergence = 2
+    too_many_steps = 3
+    interrupted = 4
+
+
+_SENTENCES = {
+    Code.ok: "The run reached its end.",
+    Code.not_finite: "The state became infinite or not a number.",
+    Code.no_convergence: "The equations of an implicit step could not be solved.",
+    Code.too_many_steps: "The adaptive method needed too many steps between two saved times.",
+    Code.interrupted: "The run was interrupted.",
+}
+_ADVICE = {
+    Code.ok: "",
+    Code.not_finite: "Try a smaller dt, and look whether the system has a singularity (a collision, a chart's pole) there.",
+    Code.no_convergence: "Try a smaller dt; if that does not help, the mass matrix may be singular there.",
+    Code.too_many_steps: "Try looser rtol and atol, an implicit method such as Gauss, or more saved times.",
+    Code.interrupted: "What was computed before is kept.",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended: `code`, the time `t` and number of steps it got to. Under vmap each is an array."""
+
+    code: Any
+    t: Any
+    steps: Any
+
+    @property
+    def ok(self) -> Any:
+        """True where the run reached its end."""
+        return self.code == 0
+
+    @property
+    def name(self) -> str:
+        """The code's name, for a single run."""
+        return Code(int(self.code)).name
+
+    def __str__(self) -> str:
+        code = Code(int(self.code))
+        if code is Code.ok:
+            return _SENTENCES[code]
+        return (
+            f"{_SENTENCES[code]} It stopped at t = {float(self.t):.6g} after {int(self.steps)} steps. {_ADVICE[code]}"
+        )
+
+
+class SimulationError(RuntimeError):
+    """A run that stopped before its end. `run` is the part that is good, `result` says when and why."""
+
+    def __init__(self, run: Run):
+        self.run = run
+        self.result = run.result
+        super().__init__(f"{run.result} The good part is in this error's .run; throw=False returns it instead.")

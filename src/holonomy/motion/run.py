@@ -1,0 +1,106 @@
+"""A motion: its states at the saved times, how it ended, and how good it is."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array, Float, Shaped
+
+from holonomy.motion.certificate import Certificate, certify
+from holonomy.motion.method import AbstractMethod
+from holonomy.motion.result import Result
+from holonomy.systems import System
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+jax.tree_util.register_dataclass(Result, data_fields=["code", "t", "steps"], meta_fields=[])
+
+
+class Run(eqx.Module):
+    """What `simulate` returns. Arrays have time first; under vmap a batch axis stands before it.
+
+    `t`, `q`, `v`, `energy` are the saved states; `result` says how the run ended; `certificate` how good it is;
+    `run(t)` is the state between saved times. `system` is None for a run loaded from a file.
+    """
+
+    t: Shaped[Any, ...]
+    q: Shaped[Any, ...]
+    v: Shaped[Any, ...]
+    energy: Shaped[Any, ...]
+    momentum: Shaped[Any, ...]
+    pull: Shaped[Any, ...]
+    result: Result
+    work: Any
+    system: System | None
+    method: AbstractMethod | None
+    dt: float = eqx.field(static=True)
+    notes: tuple[tuple[str, str], ...] = eqx.field(static=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coordinates' names."""
+        return self.system.names if self.system is not None else tuple(dict(self.notes)["coordinates"].split())
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The coordinates' kinds."""
+        if self.system is not None:
+            return tuple(c.kind for c in self.system.coordinates)
+        return tuple(dict(self.notes)["kinds"].split())
+
+    @property
+    def certificate(self) -> Certificate:
+        """How good the run is: engine, method and why, drifts, steps, iterations. Prints as a table."""
+        return certify(self)
+
+    def __call__(self, t: Any) -> tuple[Float[Array, "*times point"], Float[Array, "*times point"]]:
+        """Position and velocity at time t (or an array of times) between the first and the last saved one.
+
+        The state is stepped on from the last saved state before t with the run's own method and dt, so it has that
+        method's order. A run loaded from a file interpolates its saved states by cubic Hermite polynomials.
+        """
+        from holonomy.motion.between import between
+
+        return between(self, t)
+
+    def observed_order(self) -> float:
+        """The order of convergence seen in this run: from its own step, half of it and a quarter."""
+        from holonomy.motion.halving import observed_order
+
+        return observed_order(self)
+
+    def to_dataset(self) -> xr.Dataset:
+        """The run as an xarray Dataset with units, names and provenance."""
+        from holonomy.motion.store import to_dataset
+
+        return to_dataset(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the run to a NetCDF file, whole or not at all."""
+        from holonomy.motion.store import save
+
+        return save(self, path)
+
+    def plot(self, **options: Any) -> Figure:
+        """Coordinates, energy error and, where positions are known, the paths; a matplotlib figure."""
+        from holonomy.show import plot
+
+        return plot(self, **options)
+
+    def animate(self, path: str | Path, **options: Any) -> Path:
+        """Write a moving picture of the positions to a .gif or .mp4 file."""
+        from holonomy.show import animate
+
+        return animate(self, path, **options)
+
+    @cached_property
+    def _batched(self) -> bool:
+        return np.ndim(self.t) > 1

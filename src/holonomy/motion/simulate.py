@@ -1,0 +1,162 @@
+"""`simulate`: one function that composes a system, a method and times into a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from holonomy.motion import check, loop
+from holonomy.motion.gauss import Gauss
+from holonomy.motion.method import AbstractMethod
+from holonomy.motion.plan import Plan, plan
+from holonomy.motion.result import Code, Result, SimulationError
+from holonomy.motion.run import Run
+from holonomy.systems import System
+
+ProgressBar = Callable[[float], Any]
+
+
+def simulate(
+    system: System,
+    q0: Any,
+    v0: Any,
+    t_end: float,
+    *,
+    dt: float | None = None,
+    method: AbstractMethod | None = None,
+    engine: str | None = None,
+    t0: float = 0.0,
+    save_every: int = 1,
+    save_at: Any = None,
+    progress: bool | ProgressBar | None = None,
+    throw: bool = True,
+) -> Run:
+    """The motion of a system from (q0, v0) at t0 to t_end.
+
+    **Arguments:** `dt`, the step (for `Adaptive`, the spacing of saved times); None halves the step until halving
+    changes the motion by less than the tolerance named in the certificate. `method`, None to pick one by what the
+    system is. `engine`, None or ``"xla"``. `save_every` steps, or `save_at` given times. `progress`, True for a bar,
+    or a function of the fraction done. `throw`, whether a run that stops early raises `SimulationError`, which carries
+    its good part, or is returned.
+
+    **Fails** with `ValueError` for what can be known beforehand, with `SimulationError` for what happens in the run.
+    Under a user's jit, vmap or grad nothing is raised: rows after a failure are NaN and `run.result` says why.
+    """
+    problem = check.problem(system, q0, v0, t_end, dt, method, engine, t0, save_every)
+    notes = dict(problem.notes)
+    if dt is None:
+        if problem.is_traced:
+            raise ValueError("Under jit, vmap or grad the number of steps must be known: pass dt.")
+        from holonomy.motion.halving import halve
+
+        return halve(problem, save_every, save_at, progress, throw)
+    rows = plan(problem.t0, problem.t_end, dt, save_every, save_at)
+    if problem.is_traced:
+        return _traced(problem, rows, notes)
+    run = drive(problem, rows, notes, progress)
+    if throw and not run.result.ok:
+        raise SimulationError(run)
+    return run
+
+
+def drive(problem: check.Problem, rows: Plan, notes: dict[str, str], progress: bool | ProgressBar | None) -> Run:
+    """The plan in compiled chunks, with progress and a way to stop in between."""
+    system, method = problem.system, problem.method
+    t0, dt = np.float64(rows.t0), np.float64(rows.dt)
+    saved: list[Any] = []
+    now = None
+    code = int(Code.ok)
+    total = max(rows.steps, 1)
+    with _Bar(progress) as report:
+        try:
+            now = loop.start(system, method, t0, problem.q0, problem.v0)
+            for counts, rests, wanted in loop.pieces(rows):
+                now, shots, done = loop.chunk(
+                    system, method, now, t0, dt, loop.padded(counts), loop.padded(rests), np.int64(len(counts))
+                )
+                good = np.flatnonzero(wanted[: int(done)])
+                saved.append(jax.tree.map(lambda x, g=good: np.asarray(x)[g], shots))
+                code = int(now.code)
+                report(int(now.index) / total)
+                if code != Code.ok:
+                    break
+        except KeyboardInterrupt:
+            code = int(Code.interrupted)
+    return _collect(problem, rows, notes, saved, now, code)
+
+
+def _collect(problem: check.Problem, rows: Plan, notes: dict[str, str], saved: list[Any], now: Any, code: int) -> Run:
+    if saved:
+        shots = jax.tree.map(lambda *parts: np.concatenate(parts), *saved)
+    else:
+        n = problem.q0.shape[0]
+        shots = loop.Snapshot(*(np.zeros((0, n)),) * 2, np.zeros(0), *(np.zeros((0, n)),) * 2)
+    steps = 0 if now is None else int(now.index)
+    times = rows.times[: len(shots.energy)]
+    stopped = float(times[-1]) if code == Code.ok and len(times) else rows.t0 + steps * rows.dt
+    return Run(
+        t=times,
+        q=shots.q,
+        v=shots.v,
+        energy=shots.energy,
+        momentum=shots.momentum,
+        pull=shots.pull,
+        result=Result(code, stopped, steps),
+        work=0 if now is None else int(now.work),
+        system=problem.system,
+        method=problem.method,
+        dt=abs(rows.dt),
+        notes=tuple(notes.items()),
+    )
+
+
+def _traced(problem: check.Problem, rows: Plan, notes: dict[str, str]) -> Run:
+    now, shots = loop.traced(problem.system, problem.method, rows, jnp.asarray(problem.q0), jnp.asarray(problem.v0))
+    return Run(
+        t=jnp.asarray(rows.times, shots.q.dtype),
+        q=shots.q,
+        v=shots.v,
+        energy=shots.energy,
+        momentum=shots.momentum,
+        pull=shots.pull,
+        result=Result(now.code, rows.t0 + now.index * rows.dt, now.index),
+        work=now.work,
+        system=problem.system,
+        method=problem.method,
+        dt=abs(rows.dt),
+        notes=tuple(notes.items()),
+    )
+
+
+def default_method(system: System) -> tuple[AbstractMethod, str]:
+    """The method for a system, and why."""
+    del system
+    return Gauss(3), "smooth and unconstrained: symplectic, reversible, order 6"
+
+
+class _Bar:
+    """Reports a fraction to nobody, to a function, or to a progress bar on the terminal."""
+
+    def __init__(self, wanted: bool | ProgressBar | None):
+        self.wanted = wanted
+        self.shown: Any = None
+
+    def __enter__(self) -> ProgressBar:
+        if callable(self.wanted):
+            return self.wanted
+        if not self.wanted:
+            return lambda fraction: None
+        from rich.progress import Progress
+
+        self.shown = Progress(transient=True)
+        self.shown.start()
+        task = self.shown.add_task("simulating", total=1.0)
+        return lambda fraction: self.shown.update(task, completed=fraction)
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown is not None:
+            self.shown.stop()

@@ -1,0 +1,118 @@
+"""Runs as data: xarray in memory, NetCDF on disk, with where they came from."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from holonomy.motion.result import Result
+from holonomy.motion.run import Run
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_UNITS = {"angle": "rad", "length": "m", "number": ""}
+_RATES = {"angle": "rad/s", "length": "m/s", "number": "1/s"}
+
+
+def to_dataset(run: Run) -> xr.Dataset:
+    """The run as a Dataset: q and v by coordinate, energy, and provenance in the attributes."""
+    import xarray as xr
+
+    if np.ndim(run.t) > 1:
+        raise ValueError("A data set holds one run; take one member of the batch first.")
+    names = list(run.names)
+    data: dict[str, Any] = {
+        "q": (("time", "coordinate"), np.asarray(run.q), {"long_name": "position"}),
+        "v": (("time", "coordinate"), np.asarray(run.v), {"long_name": "velocity"}),
+        "energy": ("time", np.asarray(run.energy), {"long_name": "energy", "units": "J"}),
+        "momentum": (("time", "coordinate"), np.asarray(run.momentum), {"long_name": "momentum"}),
+        "pull": (("time", "coordinate"), np.asarray(run.pull), {"long_name": "derivative of L by q"}),
+    }
+    if run.system is not None and run.system.positions is not None:
+        places = np.stack([np.asarray(run.system.place(t, q)) for t, q in zip(run.t, run.q, strict=True)])
+        data["x"] = (("time", "particle", "axis"), places, {"long_name": "positions of the particles", "units": "m"})
+    coordinates = {
+        "time": ("time", np.asarray(run.t), {"units": "s"}),
+        "coordinate": names,
+        "unit": ("coordinate", [_UNITS[k] for k in run.kinds]),
+        "unit_rate": ("coordinate", [_RATES[k] for k in run.kinds]),
+    }
+    return xr.Dataset(data, coordinates, provenance(run))
+
+
+def provenance(run: Run) -> dict[str, Any]:
+    """Versions, machine kind, parameters, method and how the run ended, as attributes of a file."""
+    parameters = {} if run.system is None else {k: np.asarray(v).tolist() for k, v in run.system.parameters.items()}
+    return {
+        "title": "A motion computed by holonomy",
+        "holonomy": _version("holonomy"),
+        "versions": json.dumps({name: _version(name) for name in ("jax", "numpy", "diffrax", "llvmlite")}),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "parameters": json.dumps(parameters),
+        "notes": json.dumps(dict(run.notes)),
+        "dt": float(run.dt),
+        "result_code": int(run.result.code),
+        "result_time": float(run.result.t),
+        "result_steps": int(run.result.steps),
+        "work": int(run.work),
+    }
+
+
+def save(run: Run, path: str | Path) -> Path:
+    """Write the run to a NetCDF file; the file appears whole or not at all."""
+    target = Path(path)
+    if target.is_dir():
+        raise ValueError(f"{target} is a folder; name a file in it, such as {target / 'run.nc'}.")
+    if not target.parent.is_dir():
+        raise ValueError(f"The folder {target.parent} does not exist; make it first.")
+    dataset = to_dataset(run)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    os.close(handle)
+    try:
+        dataset.to_netcdf(name, engine="h5netcdf")
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def load(path: str | Path) -> Run:
+    """A run saved by `run.save`. It has its data, result and certificate, and no system to step on with."""
+    import xarray as xr
+
+    source = Path(path)
+    if not source.is_file():
+        raise ValueError(f"There is no file {source}.")
+    try:
+        with xr.open_dataset(source, engine="h5netcdf") as opened:
+            data = opened.load()
+        attributes = data.attrs
+        return Run(
+            t=data["time"].values,
+            **{name: data[name].values for name in ("q", "v", "energy", "momentum", "pull")},
+            result=Result(*(attributes[f"result_{k}"] for k in ("code", "time", "steps"))),
+            work=attributes["work"],
+            system=None,
+            method=None,
+            dt=float(attributes["dt"]),
+            notes=tuple(json.loads(attributes["notes"]).items()),
+        )
+    except (OSError, KeyError) as error:
+        raise ValueError(f"{source} is not a run saved by holonomy: {error}") from error
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,59 @@
+r"""Small dense solves for the hot loop.
+
+A LAPACK call costs more than a 2×2 system's whole right-hand side, so small symmetric positive definite matrices are
+factored in straight-line code: \(A = L D L^\top\), no square roots, lower triangle only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import jax.scipy.linalg as jsl
+from jaxtyping import Array, Float
+
+UNROLLED = 8
+
+
+def factor(a: Float[Array, "n n"], definite: bool) -> Any:
+    """A factorisation to be passed to `back_substitute`; `definite` promises a positive definite matrix."""
+    n = a.shape[-1]
+    if not definite:
+        return ("general", jsl.lu_factor(a))
+    if n > UNROLLED:
+        return ("cholesky", jnp.linalg.cholesky(a))
+    low = [[a[i, j] for j in range(i + 1)] for i in range(n)]
+    inverse = []
+    for j in range(n):
+        inverse.append(1.0 / low[j][j])
+        column = {i: low[i][j] for i in range(j + 1, n)}
+        for i in range(j + 1, n):
+            low[i][j] = column[i] * inverse[j]
+            for k in range(j + 1, i + 1):
+                low[i][k] = low[i][k] - low[i][j] * column[k]
+    return ("unrolled", (low, inverse))
+
+
+def back_substitute(factored: Any, b: Float[Array, " n"]) -> Float[Array, " n"]:
+    """Solve with a factorisation made by `factor`."""
+    kind, data = factored
+    if kind == "general":
+        return jsl.lu_solve(data, b)
+    if kind == "cholesky":
+        return jsl.cho_solve((data, True), b)
+    low, inverse = data
+    n = len(inverse)
+    x = [b[i] for i in range(n)]
+    for i in range(n):
+        for j in range(i):
+            x[i] = x[i] - low[i][j] * x[j]
+    x = [x[i] * inverse[i] for i in range(n)]
+    for i in reversed(range(n)):
+        for j in range(i + 1, n):
+            x[i] = x[i] - low[j][i] * x[j]
+    return jnp.stack(x)
+
+
+def solve(a: Float[Array, "n n"], b: Float[Array, " n"], definite: bool) -> Float[Array, " n"]:
+    """The solution of a symmetric system."""
+    return back_substitute(factor(a, definite), b)

@@ -1,0 +1,93 @@
+r"""A system seen in coordinates around one point of its configuration space.
+
+Every method that needs coordinates works on a `Local`: it enters at the present point, steps, and leaves. Where points
+are their own coordinates (R^n, circles, a user's chart) entering and leaving do nothing. Elsewhere the chart
+\(y \mapsto x(y)\) with \(x(0)\) the present point carries velocities by \(dx\) and momenta by \((dx^\top)^{-1}\); the
+change from one chart to the next is then an exact symplectic map of phase space.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from holonomy.systems import mechanics
+from holonomy.systems.linear import solve
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
+
+
+class Local(eqx.Module):
+    """A system in the chart at `anchor`; coordinates y, velocities w, momenta as covectors of y."""
+
+    system: System
+    anchor: Any
+
+    @property
+    def definite(self) -> bool:
+        return self.system.definite
+
+    def point(self, y: Any) -> Any:
+        """The configuration with coordinates y."""
+        if self.system.flat:
+            return y
+        return self.system.space.chart(self.anchor, y)
+
+    def lagrangian(self, t: Any, y: Any, w: Any) -> Any:
+        """L in these coordinates."""
+        x, v = self.leave(y, w)
+        return self.system.raw_lagrangian(t, x, v)
+
+    @property
+    def force(self) -> Any:
+        """Generalised forces as a covector of y, or None when there are none."""
+        if not self.system.forces:
+            return None
+
+        def covector(t: Any, y: Any, w: Any) -> Any:
+            x, v = self.leave(y, w)
+            ambient = self.system.raw_force(t, x, v)
+            return ambient if self.system.flat else self._pull(y, ambient)
+
+        return covector
+
+    def acceleration(self, t: Any, y: Any, w: Any) -> Any:
+        """The second derivative of y along the motion."""
+        return mechanics.acceleration(self.lagrangian, self.force, t, y, w, self.definite)
+
+    def enter(self, v: Any) -> tuple[Any, Any]:
+        """Coordinates and velocity of the anchor moving with the ambient velocity v."""
+        if self.system.flat:
+            return self.anchor, v
+        y = jnp.zeros(self.system.space.dim, self.anchor.dtype)
+        return y, self._least_squares(y, v)
+
+    def leave(self, y: Any, w: Any) -> tuple[Any, Any]:
+        """The point and ambient velocity of a state in coordinates."""
+        if self.system.flat:
+            return y, w
+        return jax.jvp(self.point, (y,), (w,))
+
+    def enter_momentum(self, p: Any) -> Any:
+        """An ambient covector as a covector of the coordinates."""
+        if self.system.flat:
+            return p
+        return self._pull(jnp.zeros(self.system.space.dim, self.anchor.dtype), p)
+
+    def leave_momentum(self, y: Any, p: Any) -> Any:
+        """The ambient covector, tangent to the space, that restricts to p at y."""
+        if self.system.flat:
+            return p
+        frame = jax.jacfwd(self.point)(y)
+        return frame @ solve(frame.T @ frame, p, definite=True)
+
+    def _pull(self, y: Any, covector: Any) -> Any:
+        return jax.vjp(self.point, y)[1](covector)[0]
+
+    def _least_squares(self, y: Any, v: Any) -> Any:
+        frame = jax.jacfwd(self.point)(y)
+        return solve(frame.T @ frame, frame.T @ v, definite=True)

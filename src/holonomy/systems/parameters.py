@@ -1,0 +1,97 @@
+"""The numbers of a system: named, batchable, differentiable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import jax
+import numpy as np
+
+
+@jax.tree_util.register_pytree_with_keys_class
+class Parameters(Mapping[str, Any]):
+    """An immutable mapping from names to arrays, read as ``p["g"]`` or ``p.g``; a PyTree whose leaves are the values."""
+
+    __slots__ = ("_values",)
+    _values: dict[str, Any]
+
+    def __init__(self, values: Mapping[str, Any] | None = None):
+        object.__setattr__(self, "_values", dict(sorted((values or {}).items())))
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> Parameters:
+        """Parameters from what a user typed: finite numbers or arrays of them, with names that can be typed."""
+        return cls({name: number(f"parameter {name!r}", value) for name, value in values.items() if _name(name)})
+
+    def replace(self, values: Mapping[str, Any]) -> Parameters:
+        """The same names with some other values; a shape is part of the structure and stays."""
+        new = dict(self._values)
+        for name, value in values.items():
+            if name not in new:
+                near = get_close_matches(name, new, 1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                known = ", ".join(new) or "none: the system was made without parameters="
+                raise ValueError(f"The system has no parameter {name!r}; it has {known}.{hint}")
+            new[name] = number(f"parameter {name!r}", value)
+        return Parameters(new)
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._values[name]
+        except KeyError:
+            raise KeyError(f"no parameter {name!r}; there are {', '.join(self._values) or 'none'}") from None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(f"no parameter {name!r}; there are {', '.join(self._values) or 'none'}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"parameters do not change; use system.with_parameters({name}=...)")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Parameters({', '.join(f'{k}={v}' for k, v in self._values.items())})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parameters, (self._values,)
+
+    def tree_flatten_with_keys(self) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
+        return [(jax.tree_util.DictKey(k), v) for k, v in self._values.items()], tuple(self._values)
+
+    @classmethod
+    def tree_unflatten(cls, names: tuple[str, ...], values: Any) -> Parameters:
+        new = object.__new__(cls)
+        object.__setattr__(new, "_values", dict(zip(names, values, strict=True)))
+        return new
+
+
+def _name(name: Any) -> bool:
+    if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
+        raise ValueError(f"A parameter's name must be an identifier such as 'g' or 'length_1'; got {name!r}.")
+    return True
+
+
+def number(what: str, value: Any) -> Any:
+    """A float64 array from a number, array or tracer; refuses text, NaN and infinity with a sentence."""
+    if isinstance(value, jax.core.Tracer):
+        return value
+    try:
+        array = np.asarray(value)
+        if array.dtype != np.float32:
+            array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"The {what} must be a number or an array of numbers; got {value!r}.") from None
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"The {what} must be finite; got {value!r}.")
+    return array

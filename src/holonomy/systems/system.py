@@ -1,0 +1,312 @@
+"""What moves: a configuration space with a Lagrangian, forces and parameters, described once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from holonomy.spaces import AbstractSpace
+from holonomy.systems import build, mechanics
+from holonomy.systems.coordinates import Coordinate
+from holonomy.systems.local import Local
+from holonomy.systems.parameters import Parameters, number
+from holonomy.trace.program import Function
+
+Scalar = Float[Array, ""]
+Point = Float[Array, " point"]
+Covector = Float[Array, " point"]
+
+
+class System(eqx.Module):
+    r"""A mechanical system: a space Q, a Lagrangian \(L(t,q,v)\) on its tangent bundle, and forces \(Q(t,q,v)\).
+
+    Its motion solves \(\frac{d}{dt}\frac{\partial L}{\partial v} - \frac{\partial L}{\partial q} = Q\). A system is a
+    PyTree: the form of its functions is structure, their numbers and the parameters are leaves, so that systems that
+    differ in numbers alone share compiled code, and gradients and batches over numbers work. Make one with
+    `from_lagrangian`, `from_positions` or `from_metric`.
+    """
+
+    lagrangian: Function
+    kinetic: Function | None
+    potential: Function | None
+    positions: Function | None
+    forces: tuple[Function, ...]
+    parameters: Parameters
+    space: AbstractSpace
+    coordinates: tuple[Coordinate, ...] = eqx.field(static=True)
+    parametric: bool = eqx.field(static=True)
+    definite: bool = eqx.field(static=True)
+
+    # ── Describing ────────────────────────────────────────────────────────────────────────────────────
+
+    @staticmethod
+    def from_lagrangian(
+        lagrangian: Callable[..., Any],
+        coordinates: Sequence[str] | Mapping[str, str] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        space: AbstractSpace | None = None,
+        positions: Callable[..., Any] | None = None,
+    ) -> System:
+        r"""A system from \(L(t, q, v)\), or \(L(t, q, v, p)\) when `parameters` are given.
+
+        **Arguments:** `coordinates`, names or a mapping of names to kinds (``"angle"``, ``"length"``); `parameters`,
+        a mapping of names to numbers; `space`, where q lives if not in the product of lines and circles that the
+        coordinates name; `positions`, a function \(x(t, q[, p])\) to (particles, d), what to draw.
+
+        The energy of such a system is Jacobi's \(v\cdot\partial L/\partial v - L\).
+        """
+        frame = build.frame(coordinates, parameters, space)
+        traced = frame.scalar("lagrangian", lagrangian, velocity=True)
+        return _assemble(frame, traced, positions=frame.positions(positions))
+
+    @staticmethod
+    def from_positions(
+        positions: Callable[..., Any],
+        masses: Any,
+        potential: Callable[..., Any] | None = None,
+        coordinates: Sequence[str] | Mapping[str, str] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        space: AbstractSpace | None = None,
+    ) -> System:
+        r"""Particles at \(x_i(t, q[, p])\) with masses \(m_i\) in a potential \(V(t, q[, p])\).
+
+        \(L = \frac12\sum_i m_i|\dot x_i|^2 - V\) with \(\dot x = \partial_t x + (\partial x/\partial q)\,v\), so that
+        moving constraints give all of \(T = T_2 + T_1 + T_0\). Masses may be zero, not negative. The energy is T + V.
+        """
+        frame = build.frame(coordinates, parameters, space)
+        where = frame.positions(positions)
+        assert where is not None
+        weights = frame.masses(masses, where)
+
+        def kinetic(t: Any, q: Any, v: Any, *p: Any) -> Any:
+            _, velocity = jax.jvp(lambda s, x: where(s, x, *p), (t, q), (jnp.ones_like(t), v))
+            return 0.5 * jnp.sum(weights * jnp.sum(velocity * velocity, axis=1))
+
+        return _natural(frame, kinetic, potential, definite=bool(np.all(frame.concrete(weights) > 0)), positions=where)
+
+    @staticmethod
+    def from_metric(
+        metric: Callable[..., Any],
+        potential: Callable[..., Any] | None = None,
+        coordinates: Sequence[str] | Mapping[str, str] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        space: AbstractSpace | None = None,
+        positions: Callable[..., Any] | None = None,
+    ) -> System:
+        r"""Kinetic energy \(\frac12 g_{ij}(q[, p])\,v^i v^j\) and a potential \(V(t, q[, p])\).
+
+        Without a potential the motions are the geodesics of g at constant speed.
+        """
+        frame = build.frame(coordinates, parameters, space)
+        traced = frame.matrix("metric", metric)
+
+        def kinetic(t: Any, q: Any, v: Any, *p: Any) -> Any:
+            return 0.5 * jnp.dot(v, traced(q, *p) @ v)
+
+        return _natural(frame, kinetic, potential, definite=True, positions=frame.positions(positions))
+
+    def with_parameters(self, **values: Any) -> System:
+        """The same system with some parameters at other values; nothing is traced or compiled again."""
+        return eqx.tree_at(lambda s: s.parameters, self, self.parameters.replace(values))
+
+    def forced(self, force: Callable[..., Any] | None = None, *, cartesian: Callable[..., Any] | None = None) -> System:
+        r"""The system under one more force: a covector \(Q(t, q, v[, p])\), or `cartesian` forces F on its particles.
+
+        A Cartesian force (particles, d) acts by virtual work, \(Q = (\partial x/\partial q)^\top F\), and needs a
+        system that knows its positions.
+        """
+        if (force is None) == (cartesian is None):
+            raise ValueError("Pass either a generalised force Q(t, q, v) or cartesian=F(t, q, v), one of the two.")
+        frame = build.Frame(self.coordinates, self.parameters, self.space, self.parametric)
+        if force is not None:
+            traced = frame.covector("force", force)
+        else:
+            if self.positions is None:
+                raise ValueError(
+                    "Cartesian forces need particles: make the system with from_positions, or pass positions= to it."
+                )
+            traced = frame.cartesian_force(cartesian, self.positions)
+        return eqx.tree_at(lambda s: s.forces, self, (*self.forces, traced), is_leaf=lambda x: x is self.forces)
+
+    # ── Asking ────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def flat(self) -> bool:
+        """Whether points are their own coordinates."""
+        return self.space.flat_chart
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coordinates' names."""
+        return tuple(c.name for c in self.coordinates)
+
+    @property
+    def autonomous(self) -> bool:
+        """Whether neither the Lagrangian nor a force names the time."""
+        frame = build.Frame(self.coordinates, self.parameters, self.space, self.parametric)
+        example = frame.example(velocity=True)
+        return not any(f.depends_on(0, example) for f in (self.lagrangian, *self.forces))
+
+    def local(self, q: Any) -> Local:
+        """The system in the chart at q."""
+        return Local(self, q)
+
+    def raw_lagrangian(self, t: Any, q: Any, v: Any) -> Any:
+        """L without checks, for code that is being traced."""
+        return self.lagrangian(t, q, v, *self._p)
+
+    def raw_force(self, t: Any, q: Any, v: Any) -> Any:
+        """The sum of the forces without checks, for code that is being traced."""
+        total = jnp.zeros_like(v)
+        for force in self.forces:
+            total = total + force(t, q, v, *self._p)
+        return total
+
+    def raw_energy(self, t: Any, q: Any, v: Any) -> Any:
+        """The energy without checks, for code that is being traced."""
+        if self.kinetic is not None and self.potential is not None:
+            return self.kinetic(t, q, v, *self._p) + self.potential(t, q, *self._p)
+        return mechanics.energy_function(self.raw_lagrangian, t, q, v)
+
+    def mass_matrix(self, t: Any, q: Any, v: Any = None) -> Float[Array, "dim dim"]:
+        r"""\(\partial^2 L/\partial v^2\) in the local coordinates of the space at q; v matters only where L is not
+        quadratic in it, and defaults to zero."""
+        t, q, v = self._state(t, q, v)
+        return _mass_matrix(self, t, q, v)
+
+    def momentum(self, t: Any, q: Any, v: Any) -> Covector:
+        r"""\(\partial L/\partial v\) (on a curved space: the ambient covector tangent to it)."""
+        return _momentum(self, *self._state(t, q, v))
+
+    def velocity(self, t: Any, q: Any, p: Any, guess: Any = None) -> Point:
+        r"""The velocity with momentum p, the inverse Legendre transform, by Newton from `guess`."""
+        t, q, p = self._state(t, q, p, "p")
+        guess = jnp.zeros_like(p) if guess is None else self._state(t, q, guess, "guess")[2]
+        return _velocity(self, t, q, p, guess)
+
+    def energy(self, t: Any, q: Any, v: Any) -> Scalar:
+        r"""T + V where the system was made of these, otherwise Jacobi's \(v\cdot\partial L/\partial v - L\)."""
+        return _energy(self, *self._state(t, q, v))
+
+    def hamiltonian(self, t: Any, q: Any, p: Any) -> Scalar:
+        r"""\(H(t,q,p) = p\cdot v - L\) at the velocity with that momentum."""
+        t, q, p = self._state(t, q, p, "p")
+        return _hamiltonian(self, t, q, p)
+
+    def acceleration(self, t: Any, q: Any, v: Any) -> Point:
+        r"""The second derivative of the motion, from Lagrange's equations."""
+        return _acceleration(self, *self._state(t, q, v))
+
+    def place(self, t: Any, q: Any) -> Float[Array, "particles d"]:
+        """Where the particles are, for drawing."""
+        if self.positions is None:
+            raise ValueError("This system does not know its positions; pass positions=x(t, q) when making it.")
+        t, q, _ = self._state(t, q, None)
+        return _place(self, t, q)
+
+    @property
+    def _p(self) -> tuple[Any, ...]:
+        return (self.parameters,) if self.parametric else ()
+
+    def _state(self, t: Any, q: Any, v: Any, name: str = "v") -> tuple[Any, Any, Any]:
+        shape = (self.space.point_dim,)
+        q = vector("q", q, shape, self)
+        v = jnp.zeros_like(q) if v is None else vector(name, v, shape, self)
+        return number("time t", t), q, v
+
+
+def vector(name: str, value: Any, shape: tuple[int, ...], system: System) -> Any:
+    """A state vector from what a user passed, or a sentence that says what it should have been."""
+    array = number(name, value)
+    if array.shape != shape:
+        raise ValueError(
+            f"{name} must have shape {shape}, one entry per coordinate ({', '.join(system.names)}); "
+            f"got shape {tuple(array.shape)}."
+        )
+    return array
+
+
+def _assemble(frame: build.Frame, lagrangian: Function, **known: Any) -> System:
+    fields = {"kinetic": None, "potential": None, "positions": None, "definite": False, "forces": (), **known}
+    return System(
+        lagrangian=lagrangian,
+        parameters=frame.parameters,
+        space=frame.space,
+        coordinates=frame.coordinates,
+        parametric=frame.parametric,
+        **fields,
+    )
+
+
+def _natural(frame: build.Frame, kinetic: Any, potential: Any, **known: Any) -> System:
+    """A system with L = T - V, both remembered so that its energy is T + V."""
+    t_traced = frame.scalar("kinetic energy", kinetic, velocity=True)
+    v_traced = frame.scalar("potential", potential if potential is not None else lambda t, q, *p: jnp.zeros_like(t))
+
+    def lagrangian(t: Any, q: Any, v: Any, *p: Any) -> Any:
+        return t_traced(t, q, v, *p) - v_traced(t, q, *p)
+
+    return _assemble(
+        frame, frame.scalar("lagrangian", lagrangian, velocity=True), kinetic=t_traced, potential=v_traced, **known
+    )
+
+
+# Compiled once per structure: the system is an argument, its form is the cache key.
+
+
+@eqx.filter_jit
+def _mass_matrix(system: System, t: Any, q: Any, v: Any) -> Any:
+    local = system.local(q)
+    return mechanics.mass_matrix(local.lagrangian, t, *local.enter(v))
+
+
+@eqx.filter_jit
+def _momentum(system: System, t: Any, q: Any, v: Any) -> Any:
+    local = system.local(q)
+    y, w = local.enter(v)
+    return local.leave_momentum(y, mechanics.momentum(local.lagrangian, t, y, w))
+
+
+@eqx.filter_jit
+def _velocity(system: System, t: Any, q: Any, p: Any, guess: Any) -> Any:
+    local = system.local(q)
+    y, w = local.enter(guess)
+    w = mechanics.velocity(local.lagrangian, t, y, local.enter_momentum(p), w, system.definite)
+    return local.leave(y, w)[1]
+
+
+@eqx.filter_jit
+def _hamiltonian(system: System, t: Any, q: Any, p: Any) -> Any:
+    v = _velocity(system, t, q, p, jnp.zeros_like(p))
+    return jnp.dot(p, v) - system.raw_lagrangian(t, q, v)
+
+
+@eqx.filter_jit
+def _energy(system: System, t: Any, q: Any, v: Any) -> Any:
+    return system.raw_energy(t, q, v)
+
+
+@eqx.filter_jit
+def _acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
+    return ambient_acceleration(system, t, q, v)
+
+
+def ambient_acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
+    """The second derivative of the point along the motion, for code that is being traced."""
+    local = system.local(q)
+    y, w = local.enter(v)
+    a = local.acceleration(t, y, w)
+    # d/dt of (point, velocity) along the chart's (y, w): second derivatives of the chart add their share
+    return jax.jvp(lambda y, w: local.leave(y, w)[1], (y, w), (w, a))[1]
+
+
+@eqx.filter_jit
+def _place(system: System, t: Any, q: Any) -> Any:
+    assert system.positions is not None
+    return system.positions(t, q, *system._p)

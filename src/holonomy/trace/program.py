@@ -1,0 +1,219 @@
+"""A traced function as data: what it does (structure) apart from the numbers it does it with (constants)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+import equinox as eqx
+import jax
+import jax.extend.core as jex
+import numpy as np
+
+_STRUCTURAL = frozenset([0.5, -0.5, *map(float, range(-16, 17))])
+_INLINED = frozenset(["jit", "pjit", "closed_call", "core_call"])
+
+
+class Program:
+    """A straight list of primitive applications on numbered slots, equal to any other of the same form.
+
+    Slots hold the inputs, then the hoisted constants, then the results in order. Float literals other than small
+    integers and one half are constants, not structure, so that two functions that differ in numbers alone are one
+    program; the structural ones stand among the arguments by value. Programs are interned: same form, same object,
+    hence one compiled function per form.
+    """
+
+    __slots__ = ("__weakref__", "_hash", "instructions", "key", "outputs", "slots_in")
+
+    def __init__(self, slots_in: int, instructions: list[tuple], outputs: tuple[Any, ...], key: Hashable):
+        self.slots_in = slots_in
+        self.instructions = instructions
+        self.outputs = outputs
+        self.key = key
+        self._hash = hash(key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Program) and self._hash == other._hash and self.key == other.key)
+
+    def __call__(self, *inputs: Any) -> list[Any]:
+        """Evaluate on inputs followed by constants; works on tracers, so it differentiates and batches."""
+        slots = list(inputs)
+        for primitive, params, arguments, _ in self.instructions:
+            values = (slots[a] if isinstance(a, int) else a.value for a in arguments)
+            out = primitive.bind(*values, **primitive.get_bind_params(params))
+            slots.extend(out if primitive.multiple_results else [out])
+        return [slots[a] if isinstance(a, int) else a.value for a in self.outputs]
+
+    def depends_on(self, slot: int) -> bool:
+        """Whether any output can change when this input changes, judged by what is wired to what."""
+        reached = {slot}
+        here = self.slots_in
+        for _, _, arguments, results in self.instructions:
+            if reached.intersection(arguments):
+                reached.update(range(here, here + results))
+            here += results
+        return bool(reached.intersection(self.outputs))
+
+
+_interned: WeakValueDictionary[Hashable, Program] = WeakValueDictionary()
+
+
+class Function(eqx.Module):
+    """A user's function as a PyTree: a `Program` (static) and its constants (leaves, differentiable and batchable)."""
+
+    program: Program = eqx.field(static=True)
+    constants: tuple[Any, ...]
+    _shape: Any = eqx.field(static=True)
+
+    def __call__(self, *args: Any) -> Any:
+        leaves = jax.tree.leaves(args)
+        flat = self.program(*leaves, *self.constants)
+        return jax.tree.unflatten(self._shape, flat)
+
+    def depends_on(self, argument: int, example: Sequence[Any]) -> bool:
+        """Whether the value can depend on the argument with this position; `example` has the arguments' structure."""
+        counts = [len(jax.tree.leaves(a)) for a in example]
+        first = sum(counts[:argument])
+        return any(self.program.depends_on(i) for i in range(first, first + counts[argument]))
+
+
+def trace(function: Callable[..., Any], example: Sequence[Any]) -> Function:
+    """Trace `function` at arguments shaped like `example` and take its float constants out."""
+    closed, shape = jax.make_jaxpr(function, return_shape=True)(*example)
+    builder = _Builder(len(closed.in_avals))
+    outputs = builder.run(closed.jaxpr, list(range(len(closed.in_avals))), closed.consts)
+    program, constants = builder.finish(outputs, tuple(map(_aval_key, closed.in_avals)))
+    return Function(program, constants, jax.tree.structure(shape))
+
+
+class _Builder:
+    """Collects instructions with provisional slot names; constants get their final slots once they are all known."""
+
+    def __init__(self, inputs: int):
+        self.inputs = inputs
+        self.constants: list[Any] = []
+        self.rows: list[tuple[Any, dict[str, Any], list[Any], list[Any]]] = []
+
+    def constant(self, value: Any) -> tuple[str, int]:
+        self.constants.append(value if isinstance(value, jax.Array) else np.asarray(value))
+        return ("constant", len(self.constants) - 1)
+
+    def run(self, jaxpr: Any, arguments: list[Any], consts: Sequence[Any]) -> list[Any]:
+        names: dict[Any, Any] = dict(zip(jaxpr.invars, arguments, strict=True))
+        names.update((v, self.constant(c)) for v, c in zip(jaxpr.constvars, consts, strict=True))
+
+        def read(atom: Any) -> Any:
+            return self._literal(atom) if isinstance(atom, jex.Literal) else names[atom]
+
+        for eqn in jaxpr.eqns:
+            values = [read(a) for a in eqn.invars]
+            if eqn.primitive.name in _INLINED and "jaxpr" in eqn.params:
+                inner = eqn.params["jaxpr"]
+                results = self.run(inner.jaxpr, values, inner.consts)
+            else:
+                row = len(self.rows)
+                results = [("result", row, k) for k in range(len(eqn.outvars))]
+                self.rows.append((eqn.primitive, eqn.params, values, [o.aval for o in eqn.outvars]))
+            names.update(zip(eqn.outvars, results, strict=True))
+        return [read(a) for a in jaxpr.outvars]
+
+    def _literal(self, atom: Any) -> Any:
+        value = np.asarray(atom.val, dtype=atom.aval.dtype)
+        if value.ndim == 0 and (value.dtype.kind != "f" or float(value) in _STRUCTURAL):
+            return _Fixed(value)
+        return self.constant(value)
+
+    def finish(self, outputs: list[Any], signature: Hashable) -> tuple[Program, tuple[Any, ...]]:
+        base = self.inputs + len(self.constants)
+        starts = np.concatenate([[0], np.cumsum([len(avals) for *_, avals in self.rows])])
+
+        def slot(name: Any) -> Any:
+            if isinstance(name, (int, _Fixed)):
+                return name
+            if name[0] == "constant":
+                return self.inputs + name[1]
+            return int(base + starts[name[1]] + name[2])
+
+        instructions = [(p, params, tuple(map(slot, args)), len(avals)) for p, params, args, avals in self.rows]
+        out = tuple(map(slot, outputs))
+        body = tuple((p.name, _params_key(params), args, n) for p, params, args, n in instructions)
+        key = (signature, tuple(_aval_key(jax.typeof(c)) for c in self.constants), body, out)
+        program = _interned.setdefault(key, Program(base, instructions, out, key))
+        return program, tuple(self.constants)
+
+
+class _Fixed:
+    """A literal that belongs to the structure."""
+
+    def __init__(self, value: np.ndarray):
+        self.value = value
+        self.key = (value.dtype.str, value.item())
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Fixed) and self.key == other.key
+
+
+def _aval_key(aval: Any) -> Hashable:
+    return (tuple(aval.shape), str(aval.dtype))
+
+
+def _params_key(params: dict[str, Any]) -> Hashable:
+    return tuple((name, _param_key(params[name])) for name in sorted(params))
+
+
+def _param_key(value: Any) -> Hashable:
+    if isinstance(value, jex.ClosedJaxpr):
+        return (_jaxpr_key(value.jaxpr), tuple(map(_const_key, value.consts)))
+    if isinstance(value, jex.Jaxpr):
+        return _jaxpr_key(value)
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_param_key, value))
+    try:
+        hash(value)
+    except TypeError:
+        return _Same(value)
+    return value
+
+
+class _Same:
+    """An unhashable parameter: equal to itself alone, so a program holding it is never mistaken for another."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+
+def _const_key(value: Any) -> Hashable:
+    if isinstance(value, jax.core.Tracer):
+        return _Same(value)
+    array = np.asarray(value)
+    return (array.shape, array.dtype.str, array.tobytes())
+
+
+def _jaxpr_key(jaxpr: Any) -> Hashable:
+    """The form of a nested jaxpr (the body of a loop or branch), its numbers included."""
+    names: dict[Any, int] = {}
+
+    def read(atom: Any) -> Hashable:
+        if isinstance(atom, jex.Literal):
+            return _const_key(atom.val)
+        return names.setdefault(atom, len(names))
+
+    heads = tuple((read(v), _aval_key(v.aval)) for v in (*jaxpr.constvars, *jaxpr.invars))
+    body = tuple(
+        (e.primitive.name, _params_key(e.params), tuple(map(read, e.invars)), tuple(map(read, e.outvars)))
+        for e in jaxpr.eqns
+    )
+    return heads, body, tuple(map(read, jaxpr.outvars))
