@@ -1,0 +1,93 @@
+# The two commands of the README are `make studio` and `make test`. Each sets up what it needs in the checkout (.venv and
+# frontend/node_modules) on its first call; later calls see that nothing changed and start at once.
+
+# Python 3.11 where there is one, since the locks are for it; say PYTHON=... for another.
+PYTHON ?= $(shell for python in python3.11 python3 python; do \
+	  $$python -c 'import ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null && echo $$python && exit; \
+	done; echo python3)
+BIN := .venv/bin
+NODE := $(BIN)/python scripts/node.py
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+# More for the program a target runs: make studio ARGS="--port 9000", make unit ARGS=tests/motion
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help studio test demo proof bench docs clean lock wheel format lint types unit frontend browser python python-dev node pages
+
+help:
+	@echo "make studio   set up, then open the studio in a browser"
+	@echo "make test     set up, then run every check that decides whether a change is right"
+	@echo "make demo     run a scene without a browser: certificate, data and picture in out/"
+	@echo "make proof    the long runs"
+	@echo "make bench    measure against peers"
+	@echo "make docs     build the site into site/"
+	@echo "make wheel    build the wheel into dist/"
+	@echo "make format   put Python files in their standard form"
+	@echo "make lock     write the hashed requirements files anew"
+	@echo "make clean    remove all that these commands made"
+
+# ── Set-up ───────────────────────────────────────────────────────────────────────────────────────
+python:
+	@$(PYTHON) scripts/environment.py run
+
+python-dev:
+	@$(PYTHON) scripts/environment.py dev
+
+node: python
+	@$(NODE) install
+
+pages: python
+	@$(NODE) build
+
+# ── Use ──────────────────────────────────────────────────────────────────────────────────────────
+studio: pages
+	@$(BIN)/holonomy studio $(ARGS)
+
+demo: python
+	@mkdir -p out
+	$(BIN)/holonomy run examples/double.toml --out out $(ARGS)
+
+# ── Checks ───────────────────────────────────────────────────────────────────────────────────────
+test: lint types unit frontend browser docs
+
+lint: python-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: python-dev
+	$(BIN)/basedpyright
+
+unit: python-dev pages
+	$(PYTEST) -m "not proof" $(ARGS)
+
+frontend: python-dev node
+	$(NODE) npm run check
+	$(NODE) npm test
+
+browser: python-dev pages
+	$(NODE) npm run browser
+
+docs: python-dev
+	$(BIN)/mkdocs build --strict --quiet
+
+proof: python-dev pages
+	$(PYTEST) -m proof $(ARGS)
+
+bench: python-dev
+	@for file in benchmarks/*.py; do echo "$$file"; $(BIN)/python "$$file" $(ARGS) || exit 1; done
+
+# ── Housekeeping ─────────────────────────────────────────────────────────────────────────────────
+wheel: python
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+format: python-dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock:
+	$(PYTHON) scripts/lock.py $(ARGS)
+
+clean:
+	rm -rf .venv .cache site out dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf frontend/node_modules frontend/browser/shots src/holonomy/studio/static
+	find src tests scripts benchmarks examples -name __pycache__ -prune -exec rm -rf {} +

