@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from .errors import SceneError, quoted, suggestion
+from .errors import SceneError, clipped, quoted, suggestion
 from .expression import Expression, number, parse
 from .tokens import LONGEST, LONGEST_NAME
 
@@ -353,7 +353,7 @@ class Record(AbstractForm):
         known = {field.name: field for field in dataclasses.fields(self.of)}
         for name in value:
             if name not in known:
-                raise SceneError(f"there is no such key{suggestion(name[:64], known)}", below(where, name[:64]))
+                raise SceneError(f"there is no such key{suggestion(name[:64], known)}", below(where, clipped(name)))
         for name, field in known.items():
             if name not in value and not _optional(field):
                 raise SceneError(f'the key "{name}" is missing: {form_of(field).words()}.', where)
