@@ -11,7 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "scripts"))
 
-import node  # noqa: E402  (found through the line above)
+import node
 
 
 class FrontendHook(BuildHookInterface[Any]):

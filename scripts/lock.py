@@ -14,10 +14,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = {"run": ("build",), "dev": ("build", "bench", "docs", "test", "dev")}
-OPTIONS = (
-    "--quiet --generate-hashes --strip-extras --allow-unsafe --resolver=backtracking "
-    "--no-emit-index-url --no-emit-find-links --no-emit-trusted-host"
-).split()
+OPTIONS = [
+    "--quiet",
+    "--generate-hashes",
+    "--strip-extras",
+    "--allow-unsafe",
+    "--resolver=backtracking",
+    "--no-emit-index-url",
+    "--no-emit-find-links",
+    "--no-emit-trusted-host",
+]
 
 
 def compiler() -> Path:
