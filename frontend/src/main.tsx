@@ -1,4 +1,7 @@
 import { render } from "preact";
+import { listen } from "./keyboard";
+import "./style.css";
+import { App } from "./ui/App";
 
-const root = document.getElementById("studio");
-if (root) render(<main>Holonomy studio</main>, root);
+listen(document);
+render(<App />, document.getElementById("studio")!);

@@ -1,0 +1,56 @@
+// What the plots show: the recent past, one row per frame, with a gap wherever the motion was changed by hand.
+
+import type { Frame } from "./wire";
+
+/** Rows of time and `width` values, at most `longest` seconds of them, always in the order of time. */
+export class History {
+  #times: number[] = [];
+  #columns: (number | null)[][];
+  #epoch: number | null = null;
+
+  constructor(
+    readonly width: number,
+    readonly longest: number,
+  ) {
+    this.#columns = Array.from({ length: width }, () => []);
+  }
+
+  get length(): number {
+    return this.#times.length;
+  }
+
+  /** Time first, then one array per value: what uPlot takes. */
+  get data(): [number[], ...(number | null)[][]] {
+    return [this.#times, ...this.#columns];
+  }
+
+  clear(): void {
+    this.#keep(0, 0);
+    this.#epoch = null;
+  }
+
+  /** Add a row. Rows at or after its time belong to a future that has been left, and go. */
+  push(frame: Pick<Frame, "time" | "epoch">, values: ArrayLike<number>): void {
+    let end = this.#times.length;
+    while (end > 0 && this.#times[end - 1]! >= frame.time) end--;
+    let start = 0;
+    while (start < end && this.#times[start]! < frame.time - this.longest) start++;
+    if (start > 0 || end < this.#times.length) this.#keep(start, end);
+    if (this.#epoch !== null && frame.epoch !== this.#epoch && this.#times.length > 0) {
+      const before = this.#times[this.#times.length - 1]!;
+      this.#row((before + frame.time) / 2, () => null);
+    }
+    this.#epoch = frame.epoch;
+    this.#row(frame.time, (column) => values[column] ?? null);
+  }
+
+  #row(time: number, value: (column: number) => number | null): void {
+    this.#times.push(time);
+    this.#columns.forEach((column, index) => column.push(value(index)));
+  }
+
+  #keep(start: number, end: number): void {
+    this.#times = this.#times.slice(start, end);
+    this.#columns = this.#columns.map((column) => column.slice(start, end));
+  }
+}

@@ -1,0 +1,21 @@
+// Six signs, drawn here so that none has to be fetched.
+
+const PATHS = {
+  play: "M8 5v14l11-7z",
+  pause: "M7 5h3.5v14H7zM13.5 5H17v14h-3.5z",
+  back: "M6 5h2.5v14H6zM19 5v14l-9-7z",
+  forward: "M15.5 5H18v14h-2.5zM5 5v14l9-7z",
+  undo: "M9.5 5 4 10.2l5.5 5.2v-3.6h4.2a3.3 3.3 0 0 1 0 6.6H9v2.2h4.7a5.5 5.5 0 0 0 0-11H9.5z",
+  redo: "M14.5 5 20 10.2l-5.5 5.2v-3.6h-4.2a3.3 3.3 0 0 0 0 6.6H15v2.2h-4.7a5.5 5.5 0 0 1 0-11h4.2z",
+  reset: "M12 5V1.8L6.8 6.4 12 11V7.4a5.3 5.3 0 1 1-5.3 5.3H4.3A7.7 7.7 0 1 0 12 5z",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true" focusable="false">
+      <path d={PATHS[name]} fill="currentColor" />
+    </svg>
+  );
+}

@@ -1,0 +1,11 @@
+"""The labs, in the order in which the page lists them."""
+
+from __future__ import annotations
+
+from holonomy.studio.lab import AbstractLab
+from holonomy.studio.labs.pendulum import PendulumLab
+
+
+def all_labs() -> tuple[AbstractLab, ...]:
+    """One object per lab, shared by all users: labs hold no state of their own."""
+    return (PendulumLab(),)

@@ -1,0 +1,82 @@
+"""Binds the socket, prints the address, runs the server."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import socket
+import threading
+import webbrowser
+from typing import Final
+
+import uvicorn
+
+from holonomy.studio.codec import LONGEST_MESSAGE
+from holonomy.studio.guard import LOOPBACK, Door
+from holonomy.studio.lab import AbstractLab
+from holonomy.studio.labs import all_labs
+from holonomy.studio.live import prepare
+from holonomy.studio.server import application
+
+PORTS_TO_TRY: Final = 20
+
+_log = logging.getLogger(__name__)
+
+
+def serve(host: str, port: int, open_browser: bool) -> None:
+    """See `holonomy.studio.serve`."""
+    listener = bind(host, port)
+    door = Door(listener.getsockname()[1])
+    labs = all_labs()
+    address = door.address(host)
+    print(f"Holonomy studio: {address}", flush=True)
+    print("Ctrl-C ends it.", flush=True)
+    threading.Thread(target=_warm, args=(labs[0],), name="studio-warm", daemon=True).start()
+    if open_browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    config = uvicorn.Config(
+        application(labs[0], door, labs=labs),
+        log_level="warning",
+        access_log=False,  # it would write the token to the terminal's scrollback on every visit
+        lifespan="off",
+        ws="websockets-sansio",
+        ws_max_size=LONGEST_MESSAGE,
+        ws_per_message_deflate=False,  # frames are small and do not compress; latency counts
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    with listener:
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket on the loopback, at `port` or, when that is taken, one of the next few."""
+    if host not in LOOPBACK:
+        raise ValueError(f"The studio binds to the loopback only, but host={host!r} was given; pass one of {', '.join(LOOPBACK)}.")
+    if not 0 <= port <= 65535:
+        raise ValueError(f"A port is a number from 0 to 65535, but port={port} was given.")
+    family = socket.AF_INET6 if host == "::1" else socket.AF_INET
+    for candidate in range(port, min(port + PORTS_TO_TRY, 65536)) if port else (0,):
+        listener = socket.socket(family)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((host, candidate))
+            listener.listen(64)
+        except OSError as error:
+            listener.close()
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+        else:
+            return listener
+    raise ValueError(f"Ports {port} to {port + PORTS_TO_TRY - 1} are taken; pass another one, or 0 for any free one.")
+
+
+def _warm(lab: AbstractLab) -> None:
+    """Compile while the browser opens. A failure is told to whoever opens the page, where it will happen again."""
+    try:
+        prepare(lab)
+    except Exception:
+        _log.exception("the first lab could not be prepared")
