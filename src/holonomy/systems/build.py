@@ -89,9 +89,13 @@ class Frame:
         return traced
 
     def masses(self, given: Any, where: Function) -> Any:
-        """One mass per particle, none negative."""
+        """One mass per particle, none negative; a function of the parameters is checked at their present values."""
         count = jax.eval_shape(where, *self.example()).shape[0]
-        masses = number("masses", given)
+        if callable(given) and not self.parametric:
+            raise ValueError(
+                "Masses that are a function m(p) need parameters; pass parameters= or the masses as numbers."
+            )
+        masses = number("masses", given(self.parameters) if callable(given) else given)
         if masses.ndim == 0:
             masses = (
                 jnp.broadcast_to(masses, (count,)) if isinstance(masses, jax.core.Tracer) else np.full(count, masses)

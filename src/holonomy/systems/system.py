@@ -18,6 +18,8 @@ from holonomy.systems.local import Local
 from holonomy.systems.parameters import Parameters, number
 from holonomy.trace.program import Function
 
+_BATCH = 256
+
 Scalar = Float[Array, ""]
 Point = Float[Array, " point"]
 Covector = Float[Array, " point"]
@@ -77,7 +79,8 @@ class System(eqx.Module):
         r"""Particles at \(x_i(t, q[, p])\) with masses \(m_i\) in a potential \(V(t, q[, p])\).
 
         \(L = \frac12\sum_i m_i|\dot x_i|^2 - V\) with \(\dot x = \partial_t x + (\partial x/\partial q)\,v\), so that
-        moving constraints give all of \(T = T_2 + T_1 + T_0\). Masses may be zero, not negative. The energy is T + V.
+        moving constraints give all of \(T = T_2 + T_1 + T_0\). Masses are numbers or a function m(p) of the parameters;
+        they may be zero, not negative. The energy is T + V.
         """
         frame = build.frame(coordinates, parameters, space)
         where = frame.positions(positions)
@@ -86,7 +89,8 @@ class System(eqx.Module):
 
         def kinetic(t: Any, q: Any, v: Any, *p: Any) -> Any:
             _, velocity = jax.jvp(lambda s, x: where(s, x, *p), (t, q), (jnp.ones_like(t), v))
-            return 0.5 * jnp.sum(weights * jnp.sum(velocity * velocity, axis=1))
+            m = masses(*p) if callable(masses) else weights
+            return 0.5 * jnp.sum(m * jnp.sum(velocity * velocity, axis=1))
 
         return _natural(frame, kinetic, potential, definite=bool(np.all(frame.concrete(weights) > 0)), positions=where)
 
@@ -210,6 +214,17 @@ class System(eqx.Module):
         t, q, _ = self._state(t, q, None)
         return _place(self, t, q)
 
+    def places(self, times: Any, points: Any) -> np.ndarray:
+        """Where the particles are at many times, (times, particles, d), in batches of one compiled size."""
+        self.place(times[0], points[0])
+        out = []
+        for at in range(0, len(times), _BATCH):
+            t, q = np.asarray(times[at : at + _BATCH]), np.asarray(points[at : at + _BATCH])
+            short = _BATCH - len(t)
+            t, q = np.pad(t, (0, short), mode="edge"), np.pad(q, ((0, short), (0, 0)), mode="edge")
+            out.append(np.asarray(_places(self, t, q))[: _BATCH - short])
+        return np.concatenate(out)
+
     @property
     def _p(self) -> tuple[Any, ...]:
         return (self.parameters,) if self.parametric else ()
@@ -304,6 +319,12 @@ def ambient_acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
     a = local.acceleration(t, y, w)
     # d/dt of (point, velocity) along the chart's (y, w): second derivatives of the chart add their share
     return jax.jvp(lambda y, w: local.leave(y, w)[1], (y, w), (w, a))[1]
+
+
+@eqx.filter_jit
+def _places(system: System, times: Any, points: Any) -> Any:
+    assert system.positions is not None
+    return jax.vmap(lambda t, q: system.positions(t, q, *system._p))(times, points)
 
 
 @eqx.filter_jit
