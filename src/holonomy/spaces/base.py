@@ -1,0 +1,255 @@
+"""What every configuration space supplies, and what follows from that for all of them."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from . import check
+from .axes import Field, Flow
+from .smooth import root
+
+if TYPE_CHECKING:
+    from .curvature import SpaceCurvature
+    from .power import Power
+
+Point: TypeAlias = Float[Array, " point"]
+Vector: TypeAlias = Float[Array, " point"]
+Local: TypeAlias = Float[Array, " dim"]
+Scalar: TypeAlias = Float[Array, ""]
+Picture: TypeAlias = Callable[[Point], Float[Array, " picture"]]
+
+
+class AbstractSpace(eqx.Module):
+    r"""A Riemannian manifold $M$ whose points are arrays of length `point_dim` without singularities.
+
+    A tangent vector at $x$ is an array of the same length: the derivative of a curve of point arrays through $x$.
+    Around every point $x$ there is a smooth chart $y \mapsto \mathrm{chart}(x, y)$ from (a neighbourhood of 0 in)
+    $R^{\dim M}$ with $\mathrm{chart}(x, 0) = x$; `coordinates(x, .)` is its inverse. Changing from the chart at $x$ to
+    the chart at $x'$ is $y \mapsto$ `coordinates(x', chart(x, y))`, smooth, with all derivatives exact.
+
+    Every method works on one point (use `jax.vmap` for many), under jit, vmap and grad. Outside of these, where the
+    numbers are known, a point that is not on the space and a vector that is not tangent raise `ValueError`.
+    """
+
+    # ── to be supplied ────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    @abc.abstractmethod
+    def dim(self) -> int:
+        """Dimension of the manifold."""
+
+    @property
+    @abc.abstractmethod
+    def point_dim(self) -> int:
+        """Length of the array that holds one point."""
+
+    @property
+    @abc.abstractmethod
+    def flat_chart(self) -> bool:
+        """Whether point arrays are themselves coordinates of $R^{dim}$: the chart at x is then x + y everywhere."""
+
+    @property
+    @abc.abstractmethod
+    def origin(self) -> Point:
+        """A point to start from, the same every time."""
+
+    @abc.abstractmethod
+    def chart(self, x: Point, y: Local) -> Point:
+        """The point with local coordinates y as seen from x; chart(x, 0) = x."""
+
+    @abc.abstractmethod
+    def coordinates(self, x: Point, point: Point) -> Local:
+        """The local coordinates of `point` as seen from x; inverse of `chart(x, .)`."""
+
+    @abc.abstractmethod
+    def project(self, x: Point) -> Point:
+        """A point of the space for any nearby array; the array itself when it lies on the space."""
+
+    @abc.abstractmethod
+    def tangent(self, x: Point, v: Vector) -> Vector:
+        """The orthogonal projection of an array to the tangent space at x."""
+
+    @abc.abstractmethod
+    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+        r"""The Riemannian inner product $\langle u, v\rangle_x$ of tangent vectors."""
+
+    @abc.abstractmethod
+    def distance(self, x: Point, y: Point) -> Scalar:
+        """The length of a shortest curve from x to y."""
+
+    @abc.abstractmethod
+    def exp(self, x: Point, v: Vector) -> Point:
+        """The end, at time 1, of the geodesic that starts at x with velocity v."""
+
+    @abc.abstractmethod
+    def log(self, x: Point, y: Point) -> Vector:
+        """The velocity at x of the shortest geodesic that reaches y at time 1."""
+
+    @abc.abstractmethod
+    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+        """The tangent vector w at x carried parallel along the geodesic to exp(x, v)."""
+
+    @abc.abstractmethod
+    def random(self, key: PRNGKeyArray) -> Point:
+        """A random point: uniform on a compact space, normally distributed around the origin elsewhere."""
+
+    # ── supplied where it makes sense ─────────────────────────────────────────────────────────────────────────────
+
+    def killing(self) -> dict[str, Field]:
+        """A basis of the known Killing fields (velocities of isometries), by name: x -> tangent vector at x."""
+        return {}
+
+    def isometries(self) -> dict[str, Flow]:
+        """The flows of the Killing fields, under the same names: (s, x) -> x moved by the parameter s."""
+        return {}
+
+    def pictures(self) -> dict[str, Picture]:
+        """Ways to draw the space, the customary one first: x -> array of length 2 or 3."""
+        return {}
+
+    def from_polar(self, *coordinates: Any) -> Point:
+        """The point with these polar coordinates, given one by one or as one array."""
+        raise ValueError(f"{self!r} has no polar coordinates; build its points with chart, exp or random.")
+
+    def to_polar(self, x: Point) -> Local:
+        """The polar coordinates of a point."""
+        raise ValueError(f"{self!r} has no polar coordinates; use coordinates(x, point) for local ones.")
+
+    def tangent_defect(self, x: Point, v: Vector) -> Scalar:
+        """Euclidean size of the part of v that is not tangent at x."""
+        return jnp.linalg.norm(v - self.tangent(x, v))
+
+    # ── follows for every space ───────────────────────────────────────────────────────────────────────────────────
+
+    def norm(self, x: Point, v: Vector) -> Scalar:
+        r"""The length $\sqrt{\langle v, v\rangle_x}$ of a tangent vector; its derivative is taken as 0 at v = 0."""
+        return root(self.inner(x, v, v))
+
+    def frame(self, x: Point) -> Float[Array, "point dim"]:
+        """The basis of the tangent space at x that belongs to the chart at x, as columns."""
+        x = self._point(x)
+        return jax.jacfwd(lambda y: self.chart(x, y))(jnp.zeros(self.dim, x.dtype))
+
+    def metric(self, x: Point) -> Float[Array, "dim dim"]:
+        """The Gram matrix of `frame(x)`; for a space with a flat chart the metric in its coordinates."""
+        x = self._point(x)
+        return self._local_metric(x, jnp.zeros(self.dim, x.dtype))
+
+    def gradient(self, f: Callable[[Point], Scalar]) -> Callable[[Point], Vector]:
+        r"""The Riemannian gradient: $\langle \nabla f(x), v\rangle_x = df_x(v)$ for every tangent $v$."""
+
+        def field(x: Point) -> Vector:
+            x = self._point(x)
+            zero = jnp.zeros(self.dim, x.dtype)
+            slope = jax.grad(lambda y: f(self.chart(x, y)))(zero)
+            local = jnp.linalg.solve(self._local_metric(x, zero), slope)
+            return jax.jvp(lambda y: self.chart(x, y), (zero,), (local,))[1]
+
+        return field
+
+    def mean(self, points: Float[Array, "k point"], weights: Float[Array, " k"] | None = None) -> Point:
+        r"""The Fréchet mean, $\arg\min_m \sum_i w_i\, d(m, x_i)^2$, by Riemannian descent and Newton's method.
+
+        The search starts at the given point with the smallest sum. The mean is unique on spaces of non-positive
+        curvature, and for points within a ball of radius $\pi/(4\sqrt{K})$ elsewhere; for points spread more widely
+        the result is a local minimum. Weights are equal unless given; they are scaled to sum 1.
+        """
+        from .mean import frechet_mean
+
+        return frechet_mean(self, points, weights)
+
+    @property
+    def curvature(self) -> SpaceCurvature:
+        """Christoffel symbols and curvatures at any point; see `SpaceCurvature`."""
+        from .curvature import SpaceCurvature
+
+        return SpaceCurvature(self)
+
+    def random_tangent(self, key: PRNGKeyArray, x: Point) -> Vector:
+        """A tangent vector at x, standard normal in an orthonormal frame."""
+        x = self._point(x)
+        columns = jnp.linalg.cholesky(self.metric(x))
+        normal = jax.random.normal(key, (self.dim,), x.dtype)
+        return self.frame(x) @ jnp.linalg.solve(columns.T, normal)
+
+    def __pow__(self, count: int) -> Power:
+        """The space of `count` points of this space."""
+        from .power import Power
+
+        return Power(self, count)
+
+    def _local_metric(self, x: Point, y: Local) -> Float[Array, "dim dim"]:
+        basis = jax.jacfwd(lambda z: self.chart(x, z))(y)
+        point = self.chart(x, y)
+        row = jax.vmap(self.inner, in_axes=(None, None, 1))
+        return jax.vmap(row, in_axes=(None, 1, None))(point, basis, basis)
+
+    # ── checks, made only where numbers are known ─────────────────────────────────────────────────────────────────
+
+    def _array(self, value: Any, name: str = "x") -> Array:
+        array = check.as_array(value)
+        if array.shape != (self.point_dim,):
+            raise ValueError(
+                f"{name} has shape {array.shape}, but a point of {self!r} and a tangent vector are arrays of shape "
+                f"({self.point_dim},). For many points at once use jax.vmap."
+            )
+        return array
+
+    def _point(self, value: Any, name: str = "x") -> Point:
+        x = self._array(value, name)
+        if not check.known(x, self):
+            return x
+        with jax.ensure_compile_time_eval():
+            self._refuse_off_space(x, name)
+        return x
+
+    def _refuse_off_space(self, x: Point, name: str) -> None:
+        if not np.all(np.isfinite(np.asarray(x))):
+            raise ValueError(f"{name} = {check.show(x)} is not finite, so it is no point of {self!r}.")
+        nearest = np.asarray(self.project(x))
+        off = float(np.linalg.norm(np.asarray(x) - nearest))
+        # written so that a NaN from a projection that does not exist is refused as well
+        if not off <= check.tolerance(x.dtype) * (1.0 + float(np.linalg.norm(np.asarray(x)))):
+            raise ValueError(
+                f"{name} = {check.show(x)} does not lie on {self!r}: it is {off:.3g} away from space.project({name}) = "
+                f"{check.show(nearest)}. Pass that point if it is the one you mean."
+            )
+
+    def _vector(self, x: Point, value: Any, name: str = "v") -> Vector:
+        v = self._array(value, name)
+        if not check.known(x, v, self):
+            return v
+        with jax.ensure_compile_time_eval():
+            size, off = float(np.linalg.norm(np.asarray(v))), float(self.tangent_defect(x, v))
+            if not off <= check.tolerance(v.dtype) * size:
+                raise ValueError(
+                    f"{name} = {check.show(v)} is not tangent to {self!r} at {check.show(x)}: its normal part has size "
+                    f"{off:.3g}. Pass space.tangent(x, {name}) if its tangent part is the one you mean."
+                )
+        return v
+
+    def _local(self, value: Any, name: str = "y") -> Local:
+        array = check.as_array(value)
+        if array.shape != (self.dim,):
+            raise ValueError(
+                f"{name} has shape {array.shape}, but local coordinates of {self!r} have shape ({self.dim},)."
+            )
+        return array
+
+    def _polar(self, coordinates: tuple[Any, ...]) -> Local:
+        if len(coordinates) == 1 and jnp.ndim(coordinates[0]) == 1:
+            return self._local(coordinates[0], "the array of polar coordinates")
+        if len(coordinates) != self.dim or any(jnp.ndim(c) != 0 for c in coordinates):
+            raise ValueError(
+                f"{self!r} has {self.dim} polar coordinates, but from_polar was given {len(coordinates)} arguments of "
+                f"shapes {[jnp.shape(c) for c in coordinates]}. Pass {self.dim} numbers or one array of that length."
+            )
+        return jnp.stack([check.as_array(c) for c in coordinates])

@@ -1,0 +1,163 @@
+"""The unit sphere and the unit hyperboloid in formulas that stay accurate for near and for far points.
+
+Everything here is for radius 1. Points of the sphere are unit vectors; a point of the hyperboloid is known by its
+spacelike part s alone, since w = sqrt(1 + |s|^2): stored values of w carry a rounding error that boosts magnify.
+"""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .smooth import arc, cosine, length, root, sine, versine
+
+Ambient = Float[Array, " n"]
+Scalar = Float[Array, ""]
+
+
+def dot(u: Ambient, v: Ambient) -> Scalar:
+    """Euclidean inner product."""
+    return jnp.sum(u * v)
+
+
+def wedge_dot(a: Ambient, b: Ambient, c: Ambient, d: Ambient) -> Scalar:
+    r"""$(a\wedge b)\cdot(c\wedge d)$, as a sum over coordinate planes of products of determinants."""
+    first = jnp.outer(a, b) - jnp.outer(b, a)
+    second = first if (c is a and d is b) else jnp.outer(c, d) - jnp.outer(d, c)
+    return jnp.sum(first * second) / 2.0
+
+
+# ── the unit sphere ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def sphere_angle(x: Ambient, y: Ambient) -> Scalar:
+    r"""$2\,\mathrm{atan2}(|x-y|, |x+y|)$: full accuracy for near and for nearly opposite points."""
+    return 2.0 * jnp.arctan2(length(x - y), length(x + y))
+
+
+def sphere_exp(x: Ambient, v: Ambient) -> Ambient:
+    r"""$x\cos|v| + v\,\sin|v|/|v|$."""
+    z = dot(v, v)
+    return x * cosine(z, 1) + v * sine(z, 1)
+
+
+def sphere_log(x: Ambient, y: Ambient) -> Ambient:
+    r"""$\theta u/|u|$ with $u = y - (x\cdot y)x$, the inner product formed from $x-y$ (near) or $x+y$ (far)."""
+    near = dot(x, y) > 0
+    less, more = y - x, y + x
+    q = dot(less, less) / 4.0
+    close = arc(jnp.where(near, q, 0.0), 1) / jnp.sqrt(1.0 - jnp.where(near, q, 0.0)) * (less + 2.0 * q * x)
+    u = more - dot(more, more) / 2.0 * x
+    size = length(u)
+    # opposite points have no direction: the answer is NaN, never a silent number
+    far = sphere_angle(x, y) / jnp.where(size > 0, size, 1.0) * u
+    far = jnp.where(size > 0, far, jnp.nan)
+    return jnp.where(near, close, far)
+
+
+def sphere_transport(x: Ambient, v: Ambient, w: Ambient) -> Ambient:
+    r"""$w - (v\cdot w)\left(\frac{1-\cos|v|}{|v|^2} v + \frac{\sin|v|}{|v|} x\right)$."""
+    z = dot(v, v)
+    return w - dot(v, w) * (versine(z, 1) * v + sine(z, 1) * x)
+
+
+def sphere_chart(x: Ambient, y: Float[Array, " dim"]) -> Ambient:
+    r"""Stereographic: $((1-k)x + Ey)/(1+k)$, $k = |y|^2/4$, with $E$ the frame `sphere_frame`; all but $-x$."""
+    k = dot(y, y) / 4.0
+    return ((1.0 - k) * x + sphere_frame(x, y)) / (1.0 + k)
+
+
+def sphere_coordinates(x: Ambient, p: Ambient) -> Float[Array, " dim"]:
+    """Inverse of `sphere_chart`."""
+    more = x + p
+    return 4.0 / dot(more, more) * sphere_coframe(x, p - x)
+
+
+def _mirror(x: Ambient) -> tuple[Ambient, Scalar]:
+    # The reflection that carries the last axis, with the sign away from x, to x; never a division by a small number.
+    sign = jnp.where(x[-1] >= 0, 1.0, -1.0)
+    return jnp.append(x[:-1], x[-1] + sign), 1.0 / (1.0 + jnp.abs(x[-1]))
+
+
+def sphere_frame(x: Ambient, y: Float[Array, " dim"]) -> Ambient:
+    """An orthonormal frame of the tangent space at x applied to y: the first columns of a reflection."""
+    u, factor = _mirror(x)
+    return jnp.append(y, 0.0) - u * (factor * dot(u[:-1], y))
+
+
+def sphere_coframe(x: Ambient, v: Ambient) -> Float[Array, " dim"]:
+    """Components of the tangent part of v in `sphere_frame`."""
+    u, factor = _mirror(x)
+    return v[:-1] - u[:-1] * (factor * dot(u, v))
+
+
+# ── the unit hyperboloid, by spacelike parts ──────────────────────────────────────────────────────────────────────
+
+
+def height(s: Ambient) -> Scalar:
+    r"""The timelike coordinate $w = \sqrt{1+|s|^2}$."""
+    return jnp.sqrt(1.0 + dot(s, s))
+
+
+def hyper_inner(s: Ambient, u: Ambient, v: Ambient) -> Scalar:
+    r"""$\langle u,v\rangle_M$ of tangent vectors by spacelike parts: $(u\cdot v + (s\wedge u)\cdot(s\wedge v))/w^2$.
+
+    The difference $u\cdot v - u_w v_w$ would lose all digits far from the origin.
+    """
+    return (dot(u, v) + wedge_dot(s, u, s, v)) / (1.0 + dot(s, s))
+
+
+def hyper_chord(s: Ambient, t: Ambient) -> Scalar:
+    r"""$\sinh^2(d/2)$ as sums of terms of one sign: no cancellation, near or far, at the origin or away from it.
+
+    From $4\sinh^2(d/2) = |s-t|^2 - (w_s-w_t)^2$ one gets
+    $\sinh^2(d/2) = \frac{|s-t|^2 + |s\wedge t|^2}{2(1 + w_s w_t + s\cdot t)}$, for points on the same side of the
+    origin; for the others $(w_s w_t - 1 - s\cdot t)/2$ with $w - 1 = |s|^2/(1+w)$.
+    """
+    ws, wt, inner = height(s), height(t), dot(s, t)
+    same = inner > 0
+    difference = s - t
+    near = (dot(difference, difference) + wedge_dot(difference, t, difference, t)) / (
+        2.0 * (1.0 + ws * wt + jnp.where(same, inner, 0.0))
+    )
+    rise, lift = dot(s, s) / (1.0 + ws), dot(t, t) / (1.0 + wt)
+    return jnp.where(same, near, (rise * lift + rise + lift - inner) / 2.0)
+
+
+def hyper_distance(s: Ambient, t: Ambient) -> Scalar:
+    r"""$2\,\mathrm{arsinh}\sqrt{\sinh^2(d/2)}$."""
+    return 2.0 * jnp.arcsinh(root(hyper_chord(s, t)))
+
+
+def hyper_exp(s: Ambient, v: Ambient) -> Ambient:
+    r"""$s\cosh|v| + v\,\sinh|v|/|v|$, spacelike parts."""
+    z = hyper_inner(s, v, v)
+    return s * cosine(z, -1) + v * sine(z, -1)
+
+
+def hyper_log(s: Ambient, t: Ambient) -> Ambient:
+    r"""$\frac{d}{\sinh d}\,(t - s\cosh d)$, spacelike part."""
+    q = hyper_chord(s, t)
+    return arc(q, -1) / jnp.sqrt(1.0 + q) * ((t - s) - 2.0 * q * s)
+
+
+def hyper_transport(s: Ambient, v: Ambient, w: Ambient) -> Ambient:
+    r"""$w + \langle v,w\rangle\left(\frac{\cosh|v|-1}{|v|^2} v + \frac{\sinh|v|}{|v|} x\right)$, spacelike part."""
+    z = hyper_inner(s, v, v)
+    return w + hyper_inner(s, v, w) * (versine(z, -1) * v + sine(z, -1) * s)
+
+
+def hyper_frame(s: Ambient, y: Ambient) -> Ambient:
+    r"""The boost from the origin to the point, applied to $(y, 0)$: $y + s\,(s\cdot y)/(1+w)$; orthonormal."""
+    return y + s * (dot(s, y) / (1.0 + height(s)))
+
+
+def hyper_chart(s: Ambient, y: Ambient) -> Ambient:
+    r"""$x\sqrt{1+|y|^2} + Ey$, $E$ the frame: the whole space, for y in the whole of $R^n$."""
+    return s * jnp.sqrt(1.0 + dot(y, y)) + hyper_frame(s, y)
+
+
+def hyper_coordinates(s: Ambient, t: Ambient) -> Ambient:
+    """Inverse of `hyper_chart`: the boost back to the origin, applied to the difference of the points."""
+    ws, wt = height(s), height(t)
+    step = t - s
+    rise = dot(step, s + t) / (ws + wt)
+    return step + s * (dot(s, step) / (1.0 + ws) - rise)

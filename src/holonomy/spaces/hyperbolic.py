@@ -1,0 +1,197 @@
+"""Hyperbolic spaces of any dimension and radius."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from . import axes, check, polar
+from . import embedded as em
+from .axes import Field, Flow
+from .base import AbstractSpace, Local, Picture, Point, Scalar, Vector
+
+Model = Literal["hyperboloid", "polar", "ball"]
+
+
+class Hyperbolic(AbstractSpace):
+    r"""$H^n$ of radius $r$: $\{(s, w) \in R^{n,1} : |s|^2 - w^2 = -r^2, w > 0\}$, timelike coordinate last; $K = -1/r^2$.
+
+    `model="hyperboloid"`: points are such (s, w), tangent vectors are Minkowski-orthogonal to them. Every formula uses
+    s alone and takes $w = \sqrt{r^2+|s|^2}$, and the timelike part of a tangent vector from its tangency: a point
+    stored to relative accuracy $\varepsilon$ at distance R from the origin is then uncertain by $\varepsilon r$ along
+    and $\varepsilon r\sinh(R/r)$ across the radius, and nothing is lost beyond that (up to R = 300 r).
+    `model="polar"`: points are (a, b, ..., g), singular at a = 0; `model="ball"`: points of the unit ball of Poincaré,
+    without singularities, but digits run out towards the boundary. Both are for comparison.
+
+    Polar coordinates: $r\,(\sinh a\,\omega, \cosh a)$, $\omega \in S^{n-1}$ the direction of the other angles; for
+    n = 3 $\omega = (\sin b\cos g, \sin b\sin g, \cos b)$; a is dimensionless.
+    Killing fields: `rotate_xy`, ... (x carried towards y) and `boost_x`, ....
+    """
+
+    n: int = eqx.field(static=True)
+    radius: float | Float[Array, ""]
+    model: Model = eqx.field(static=True)
+
+    def __init__(self, n: int, radius: float | Float[Array, ""] = 1.0, model: Model = "hyperboloid"):
+        check.require_dimension("Hyperbolic", n)
+        check.require_positive("Hyperbolic", "radius", radius)
+        check.require_choice("Hyperbolic", "model", model, ("hyperboloid", "polar", "ball"))
+        self.n = int(n)
+        self.radius = float(radius) if isinstance(radius, int) else radius
+        self.model = model
+
+    @property
+    def dim(self) -> int:
+        return self.n
+
+    @property
+    def point_dim(self) -> int:
+        return self.n + 1 if self.model == "hyperboloid" else self.n
+
+    @property
+    def flat_chart(self) -> bool:
+        return self.model != "hyperboloid"
+
+    @property
+    def origin(self) -> Point:
+        """(0, ..., 0, r); the zero vector in the other models."""
+        return self._leave(jnp.zeros(self.n))
+
+    def chart(self, x: Point, y: Local) -> Point:
+        x, y = self._point(x), self._local(y)
+        if self.flat_chart:
+            return x + y
+        return self._leave(em.hyper_chart(self._spatial(x), y / self.radius))
+
+    def coordinates(self, x: Point, point: Point) -> Local:
+        x, point = self._point(x), self._point(point, "point")
+        if self.flat_chart:
+            return point - x
+        return self.radius * em.hyper_coordinates(self._spatial(x), self._spatial(point))
+
+    def project(self, x: Point) -> Point:
+        r"""Keep s and take $w = \sqrt{r^2 + |s|^2}$. Outside the ball of the ball model there is no projection: NaN."""
+        x = self._array(x)
+        if self.model == "ball":
+            return jnp.where(jnp.sum(x * x) < 1.0, x, jnp.nan)
+        return x if self.flat_chart else self._leave(self._spatial(x))
+
+    def tangent(self, x: Point, v: Vector) -> Vector:
+        r"""$v + \langle x, v\rangle_M x/r^2$ on the hyperboloid."""
+        x, v = self._point(x), self._array(v, "v")
+        if self.flat_chart:
+            return v
+        s = self._spatial(x)
+        return self._leave_vector(x, v[:-1] + (em.dot(s, v[:-1]) - em.height(s) * v[-1]) * s)
+
+    def tangent_defect(self, x: Point, v: Vector) -> Scalar:
+        if self.flat_chart:
+            return jnp.zeros(())
+        return jnp.abs(v[-1] - self._leave_vector(x, v[:-1])[-1])
+
+    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+        x = self._point(x)
+        u, v = self._enter(x, self._vector(x, u, "u")), self._enter(x, self._vector(x, v))
+        return em.hyper_inner(self._spatial(x), u, v)
+
+    def distance(self, x: Point, y: Point) -> Scalar:
+        r"""$2r\,\mathrm{arsinh}\sqrt{Q}$, $Q = \sinh^2(d/2r)$ without differences, see `embedded.hyper_chord`."""
+        return self.radius * em.hyper_distance(self._spatial(self._point(x)), self._spatial(self._point(y, "y")))
+
+    def exp(self, x: Point, v: Vector) -> Point:
+        x = self._point(x)
+        v = self._enter(x, self._vector(x, v))
+        return self._leave(em.hyper_exp(self._spatial(x), v / self.radius))
+
+    def log(self, x: Point, y: Point) -> Vector:
+        x, y = self._point(x), self._point(y, "y")
+        return self._leave_vector(x, self.radius * em.hyper_log(self._spatial(x), self._spatial(y)))
+
+    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+        x = self._point(x)
+        s = self._spatial(x)
+        v, w = self._enter(x, self._vector(x, v)), self._enter(x, self._vector(x, w, "w"))
+        end = self._leave(em.hyper_exp(s, v / self.radius))
+        return self._leave_vector(end, em.hyper_transport(s, v / self.radius, w))
+
+    def random(self, key: PRNGKeyArray) -> Point:
+        return self._leave(em.hyper_exp(jnp.zeros(self.n), jax.random.normal(key, (self.n,))))
+
+    def killing(self) -> dict[str, Field]:
+        fields = {f"rotate_{p}": self._field(axes.rotation_field(i, j)) for p, i, j in axes.planes(self.n)}
+        return fields | {f"boost_{a}": self._field(axes.boost_field(i)) for i, a in enumerate(axes.names(self.n))}
+
+    def isometries(self) -> dict[str, Flow]:
+        flows = {f"rotate_{p}": self._flow(axes.rotation_flow(i, j)) for p, i, j in axes.planes(self.n)}
+        return flows | {f"boost_{a}": self._flow(axes.boost_flow(i)) for i, a in enumerate(axes.names(self.n))}
+
+    def pictures(self) -> dict[str, Picture]:
+        """`poincare` and `klein`: the open unit ball; `hyperboloid` (n < 3): the vector itself."""
+
+        def poincare(x: Point) -> Float[Array, " dim"]:
+            s = self._spatial(x)
+            return s / (1.0 + em.height(s))
+
+        def klein(x: Point) -> Float[Array, " dim"]:
+            s = self._spatial(x)
+            return s / em.height(s)
+
+        balls: dict[str, Picture] = {"poincare": poincare, "klein": klein}
+        return balls if self.n > 2 else balls | {"hyperboloid": lambda x: self._ambient(self._spatial(x))}
+
+    def from_polar(self, *coordinates: Any) -> Point:
+        c = self._polar(coordinates)
+        return c if self.model == "polar" else self._leave(jnp.sinh(c[0]) * polar.direction(c[1:]))
+
+    def to_polar(self, x: Point) -> Local:
+        x = self._point(x)
+        return x if self.model == "polar" else self._angles(self._spatial(x))
+
+    def isometry_to(self, x: Point) -> Float[Array, "ambient ambient"]:
+        """The boost of $R^{n,1}$ that carries the origin to x, as a matrix on (s, w)."""
+        s = self._spatial(self._point(x))
+        w = em.height(s)
+        top = jnp.concatenate([jnp.eye(self.n) + jnp.outer(s, s) / (1.0 + w), s[:, None]], axis=1)
+        return jnp.concatenate([top, jnp.append(s, w)[None, :]])
+
+    # ── between the model's arrays and spacelike parts of unit hyperboloid points ─────────────────────────────────
+
+    def _spatial(self, x: Point) -> Float[Array, " dim"]:
+        if self.model == "polar":
+            return jnp.sinh(x[0]) * polar.direction(x[1:])
+        if self.model == "ball":
+            return 2.0 * x / (1.0 - jnp.sum(x * x))
+        return x[:-1] / self.radius
+
+    def _angles(self, s: Float[Array, " dim"]) -> Local:
+        return jnp.concatenate([jnp.arcsinh(polar.radius(s))[None], polar.angles(s)])
+
+    def _ambient(self, s: Float[Array, " dim"]) -> Float[Array, " ambient"]:
+        return self.radius * jnp.append(s, em.height(s))
+
+    def _leave(self, s: Float[Array, " dim"]) -> Point:
+        if self.model == "polar":
+            return self._angles(s)
+        return s / (1.0 + em.height(s)) if self.model == "ball" else self._ambient(s)
+
+    def _enter(self, x: Point, v: Vector) -> Float[Array, " dim"]:
+        """Spacelike part, in units of length, of a tangent vector."""
+        return self.radius * jax.jvp(self._spatial, (x,), (v,))[1] if self.flat_chart else v[:-1]
+
+    def _leave_vector(self, x: Point, v: Float[Array, " dim"]) -> Vector:
+        s = self._spatial(x)
+        if not self.flat_chart:
+            return jnp.append(v, em.dot(s, v) / em.height(s))
+        basis = self.radius * jax.jacfwd(self._spatial)(x)
+        pair = jax.vmap(em.hyper_inner, in_axes=(None, 1, None))(s, basis, v)
+        return pair / jax.vmap(em.hyper_inner, in_axes=(None, 1, 1))(s, basis, basis)  # both models are orthogonal
+
+    def _field(self, field: Field) -> Field:
+        return lambda x: self._leave_vector(x, field(self._ambient(self._spatial(self._array(x))))[:-1])
+
+    def _flow(self, flow: Flow) -> Flow:
+        return lambda t, x: self._leave(flow(t, self._ambient(self._spatial(self._array(x))))[:-1] / self.radius)

@@ -1,0 +1,140 @@
+"""Many points of one space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from . import check
+from .axes import Field, Flow
+from .base import AbstractSpace, Local, Picture, Point, Scalar, Vector
+from .smooth import root
+
+
+class Power(AbstractSpace):
+    r"""$M^k$, the configurations of k points of $M$: their arrays joined end to end; `space ** k` for short.
+
+    As `Product` with k equal factors, but evaluated for all points at once. Killing fields and isometries of the
+    i-th point carry its number, counted from 1: `rotate_xy_1`, ....
+    """
+
+    space: AbstractSpace
+    count: int = eqx.field(static=True)
+
+    def __init__(self, space: AbstractSpace, count: int):
+        if not check.is_count(count):
+            raise ValueError(f"the power of a space needs a positive integer, but was given {count!r}.")
+        if not isinstance(space, AbstractSpace):
+            raise ValueError(f"Power needs a space and a count, as in Power(Sphere(2), 3), but got {space!r}.")
+        self.space, self.count = space, int(count)
+
+    @property
+    def dim(self) -> int:
+        return self.space.dim * self.count
+
+    @property
+    def point_dim(self) -> int:
+        return self.space.point_dim * self.count
+
+    @property
+    def flat_chart(self) -> bool:
+        return self.space.flat_chart
+
+    @property
+    def origin(self) -> Point:
+        """All points at the origin."""
+        return jnp.tile(self.space.origin, self.count)
+
+    def split(self, x: Point) -> Float[Array, "k point"]:
+        """The points (or vectors, or local coordinates) of the single space, one per row."""
+        return x.reshape(self.count, -1)
+
+    def chart(self, x: Point, y: Local) -> Point:
+        return self._map(self.space.chart, self._point(x), self._local(y))
+
+    def coordinates(self, x: Point, point: Point) -> Local:
+        return self._map(self.space.coordinates, self._point(x), self._point(point, "point"))
+
+    def project(self, x: Point) -> Point:
+        return self._map(self.space.project, self._array(x))
+
+    def tangent(self, x: Point, v: Vector) -> Vector:
+        return self._map(self.space.tangent, self._point(x), self._array(v, "v"))
+
+    def tangent_defect(self, x: Point, v: Vector) -> Scalar:
+        return jnp.linalg.norm(self._map(self.space.tangent_defect, x, v))
+
+    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+        x = self._point(x)
+        return jnp.sum(self._map(self.space.inner, x, self._vector(x, u, "u"), self._vector(x, v)))
+
+    def distance(self, x: Point, y: Point) -> Scalar:
+        return root(jnp.sum(self._map(self.space.distance, self._point(x), self._point(y, "y")) ** 2))
+
+    def exp(self, x: Point, v: Vector) -> Point:
+        x = self._point(x)
+        return self._map(self.space.exp, x, self._vector(x, v))
+
+    def log(self, x: Point, y: Point) -> Vector:
+        x, y = self._point(x), self._point(y, "y")
+        if not check.known(x, y, self):
+            return self._map(self.space.log, x, y)
+        # one by one, so that the space itself can refuse a pair of points that has no log
+        return jnp.concatenate([self.space.log(a, b) for a, b in zip(self.split(x), self.split(y), strict=True)])
+
+    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+        x = self._point(x)
+        return self._map(self.space.transport, x, self._vector(x, v), self._vector(x, w, "w"))
+
+    def random(self, key: PRNGKeyArray) -> Point:
+        return jax.vmap(self.space.random)(jax.random.split(key, self.count)).reshape(-1)
+
+    def killing(self) -> dict[str, Field]:
+        def single(field: Field, i: int) -> Field:
+            def whole(x: Point) -> Vector:
+                rows = self.split(x)
+                return jnp.zeros_like(rows).at[i].set(field(rows[i])).reshape(-1)
+
+            return whole
+
+        return {
+            f"{name}_{i + 1}": single(field, i)
+            for i in range(self.count)
+            for name, field in self.space.killing().items()
+        }
+
+    def isometries(self) -> dict[str, Flow]:
+        def single(flow: Flow, i: int) -> Flow:
+            def whole(s: Float[Array, ""] | float, x: Point) -> Point:
+                rows = self.split(x)
+                return rows.at[i].set(flow(s, rows[i])).reshape(-1)
+
+            return whole
+
+        return {
+            f"{name}_{i + 1}": single(flow, i)
+            for i in range(self.count)
+            for name, flow in self.space.isometries().items()
+        }
+
+    def pictures(self) -> dict[str, Picture]:
+        """The pictures of the single space, one row per point."""
+
+        def rows(picture: Picture) -> Picture:
+            return lambda x: jax.vmap(picture)(self.split(x))
+
+        return {name: rows(picture) for name, picture in self.space.pictures().items()}
+
+    def from_polar(self, *coordinates: Any) -> Point:
+        return self._map(self.space.from_polar, self._polar(coordinates))
+
+    def to_polar(self, x: Point) -> Local:
+        return self._map(self.space.to_polar, self._point(x))
+
+    def _map(self, method: Callable[..., Array], *arrays: Array) -> Array:
+        return jax.vmap(method)(*(self.split(a) for a in arrays)).reshape(-1)

@@ -1,0 +1,159 @@
+"""Products of spaces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import accumulate, pairwise
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from .axes import Field, Flow
+from .base import AbstractSpace, Local, Picture, Point, Scalar, Vector
+from .smooth import root
+
+
+class Product(AbstractSpace):
+    r"""$M_1\times\dots\times M_k$: points, tangent vectors and local coordinates are joined end to end.
+
+    Inner products add, distances add in squares; exp, log and transport act on each factor. Killing fields and
+    isometries are those of the factors; a name that occurs in several factors gets the factor's number, counted
+    from 1, as in `rotate_xy_2`. Polar coordinates are those of the factors, in order.
+    """
+
+    factors: tuple[AbstractSpace, ...]
+
+    def __init__(self, *factors: AbstractSpace):
+        if not factors or not all(isinstance(f, AbstractSpace) for f in factors):
+            raise ValueError(
+                f"Product needs one or more spaces, as in Product(Hyperbolic(2), Euclidean(1)), but got {factors!r}."
+            )
+        self.factors = factors
+
+    @property
+    def dim(self) -> int:
+        return sum(f.dim for f in self.factors)
+
+    @property
+    def point_dim(self) -> int:
+        return sum(f.point_dim for f in self.factors)
+
+    @property
+    def flat_chart(self) -> bool:
+        return all(f.flat_chart for f in self.factors)
+
+    @property
+    def origin(self) -> Point:
+        """The origins of the factors."""
+        return jnp.concatenate([f.origin for f in self.factors])
+
+    def split(self, x: Point) -> list[Array]:
+        """The points (or tangent vectors) of the factors."""
+        return _cut(x, [f.point_dim for f in self.factors])
+
+    def split_local(self, y: Local) -> list[Array]:
+        """The local coordinates of the factors."""
+        return _cut(y, [f.dim for f in self.factors])
+
+    def chart(self, x: Point, y: Local) -> Point:
+        parts = zip(self.factors, self.split(self._array(x)), self.split_local(self._local(y)), strict=True)
+        return jnp.concatenate([f.chart(a, b) for f, a, b in parts])
+
+    def coordinates(self, x: Point, point: Point) -> Local:
+        return self._join("coordinates", x, point)
+
+    def project(self, x: Point) -> Point:
+        return self._join("project", x)
+
+    def tangent(self, x: Point, v: Vector) -> Vector:
+        return self._join("tangent", x, v)
+
+    def tangent_defect(self, x: Point, v: Vector) -> Scalar:
+        parts = zip(self.factors, self.split(x), self.split(v), strict=True)
+        return jnp.linalg.norm(jnp.stack([f.tangent_defect(a, b) for f, a, b in parts]))
+
+    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+        return sum(self._each("inner", x, u, v), jnp.zeros(()))
+
+    def distance(self, x: Point, y: Point) -> Scalar:
+        return root(sum((d**2 for d in self._each("distance", x, y)), jnp.zeros(())))
+
+    def exp(self, x: Point, v: Vector) -> Point:
+        return self._join("exp", x, v)
+
+    def log(self, x: Point, y: Point) -> Vector:
+        return self._join("log", x, y)
+
+    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+        return self._join("transport", x, v, w)
+
+    def random(self, key: PRNGKeyArray) -> Point:
+        keys = jax.random.split(key, len(self.factors))
+        return jnp.concatenate([f.random(k) for f, k in zip(self.factors, keys, strict=True)])
+
+    def killing(self) -> dict[str, Field]:
+        def place(field: Field, i: int) -> Field:
+            def whole(x: Point) -> Vector:
+                parts = self.split(x)
+                return jnp.concatenate([field(p) if k == i else jnp.zeros_like(p) for k, p in enumerate(parts)])
+
+            return whole
+
+        return self._named([f.killing() for f in self.factors], place)
+
+    def isometries(self) -> dict[str, Flow]:
+        def place(flow: Flow, i: int) -> Flow:
+            def whole(s: Float[Array, ""] | float, x: Point) -> Point:
+                return jnp.concatenate([flow(s, p) if k == i else p for k, p in enumerate(self.split(x))])
+
+            return whole
+
+        return self._named([f.isometries() for f in self.factors], place)
+
+    def pictures(self) -> dict[str, Picture]:
+        """`joined`: the customary pictures side by side, up to three axes; for H^2 x E it is called `cylinder`."""
+        from .euclidean import Euclidean
+        from .hyperbolic import Hyperbolic
+
+        firsts = [next(iter(f.pictures().values()), None) for f in self.factors]
+        if any(p is None for p in firsts):
+            return {}
+
+        def joined(x: Point) -> Float[Array, " picture"]:
+            return jnp.concatenate([p(a) for p, a in zip(firsts, self.split(x), strict=True) if p is not None])[:3]
+
+        match self.factors:
+            case (Hyperbolic(n=2), Euclidean(n=1)):
+                return {"cylinder": joined}
+            case _:
+                return {"joined": joined}
+
+    def from_polar(self, *coordinates: Any) -> Point:
+        parts = self.split_local(self._polar(coordinates))
+        return jnp.concatenate([f.from_polar(c) for f, c in zip(self.factors, parts, strict=True)])
+
+    def to_polar(self, x: Point) -> Local:
+        return self._join("to_polar", x)
+
+    def _each(self, method: str, *arrays: Array) -> list[Array]:
+        parts = zip(self.factors, *(self.split(self._array(a)) for a in arrays), strict=True)
+        return [getattr(f, method)(*p) for f, *p in parts]
+
+    def _join(self, method: str, *arrays: Array) -> Array:
+        return jnp.concatenate(self._each(method, *arrays))
+
+    def _named(self, dictionaries: list[dict[str, Any]], place: Callable[[Any, int], Any]) -> dict[str, Any]:
+        count = Counter(name for d in dictionaries for name in d)
+        return {
+            (name if count[name] == 1 else f"{name}_{i + 1}"): place(item, i)
+            for i, d in enumerate(dictionaries)
+            for name, item in d.items()
+        }
+
+
+def _cut(x: Array, sizes: list[int]) -> list[Array]:
+    ends = [0, *accumulate(sizes)]
+    return [x[a:b] for a, b in pairwise(ends)]

@@ -1,0 +1,190 @@
+"""The rigid motions of the plane."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from . import axes, check
+from .axes import Field, Flow
+from .base import Local, Picture, Point, Scalar, Vector
+from .group import AbstractGroup
+from .smooth import root, sine, versine
+
+
+class SE2(AbstractGroup):
+    r"""$SE(2)$: a rigid motion of the plane is (cos, sin, x, y): turn by the angle, then move by (x, y).
+
+    An element of the Lie algebra is $(v_x, v_y, \omega)$ in the body frame.
+    $\langle\cdot,\cdot\rangle = v_x^2 + v_y^2 + \ell^2\omega^2$, $\ell$ = `length`: the product of a circle and the
+    plane, flat, and invariant under the group from the left. Its geodesics turn evenly while their place moves on a straight
+    line; the screw motions of the group are `group_exp`.
+    The chart at g: move by $(y_0, y_1)$ in the frame of g and turn by the angle $y_2$.
+    Killing fields: `translate_x`, `translate_y`, `rotate_xy` (about the origin, place and frame together),
+    `spin_xy` (the frame alone).
+    """
+
+    length: float | Float[Array, ""] = 1.0
+
+    def __check_init__(self) -> None:
+        check.require_positive("SE2", "length", self.length)
+
+    @property
+    def dim(self) -> int:
+        return 3
+
+    @property
+    def point_dim(self) -> int:
+        return 4
+
+    @property
+    def flat_chart(self) -> bool:
+        return False
+
+    @property
+    def identity(self) -> Point:
+        return jnp.array([1.0, 0.0, 0.0, 0.0])
+
+    def chart(self, x: Point, y: Local) -> Point:
+        x, y = self.project(self._point(x)), self._local(y)
+        return self.compose(x, jnp.stack([jnp.cos(y[2]), jnp.sin(y[2]), y[0], y[1]]))
+
+    def coordinates(self, x: Point, point: Point) -> Local:
+        x, point = self.project(self._point(x)), self.project(self._point(point, "point"))
+        place = _turn(x[0], -x[1], point[2:] - x[2:])
+        return jnp.append(place, _angle(x, point))
+
+    def project(self, x: Point) -> Point:
+        x = self._array(x)
+        return jnp.concatenate([x[:2] / jnp.sqrt(jnp.sum(x[:2] ** 2)), x[2:]])
+
+    def tangent(self, x: Point, v: Vector) -> Vector:
+        x, v = self.project(self._point(x)), self._array(v, "v")
+        return jnp.concatenate([v[:2] - jnp.sum(x[:2] * v[:2]) * x[:2], v[2:]])
+
+    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+        x = self._point(x)
+        u, v = self._vector(x, u, "u"), self._vector(x, v)
+        return self.length**2 * jnp.sum(u[:2] * v[:2]) + jnp.sum(u[2:] * v[2:])
+
+    def distance(self, x: Point, y: Point) -> Scalar:
+        x, y = self.project(self._point(x)), self.project(self._point(y, "y"))
+        return root((self.length * _angle(x, y)) ** 2 + jnp.sum((x[2:] - y[2:]) ** 2))
+
+    def exp(self, x: Point, v: Vector) -> Point:
+        x = self._point(x)
+        v, x = self._vector(x, v), self.project(x)
+        rate = x[0] * v[1] - x[1] * v[0]
+        return jnp.concatenate([_turn(jnp.cos(rate), jnp.sin(rate), x[:2]), x[2:] + v[2:]])
+
+    def log(self, x: Point, y: Point) -> Vector:
+        x, y = self.project(self._point(x)), self.project(self._point(y, "y"))
+        angle = _angle(x, y)
+        if check.known(angle) and abs(float(angle)) > jnp.pi - 1e-15:
+            raise ValueError(
+                f"x = {check.show(x)} and y = {check.show(y)} differ by a half turn, so two shortest geodesics of SE2 "
+                "join them and log is not defined. Turn one of them slightly to say which way you mean."
+            )
+        return jnp.concatenate([angle * _quarter(x[:2]), y[2:] - x[2:]])
+
+    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+        x = self._point(x)
+        v, w = self._vector(x, v), self._vector(x, w, "w")
+        rate = x[0] * v[1] - x[1] * v[0]
+        return jnp.concatenate([_turn(jnp.cos(rate), jnp.sin(rate), w[:2]), w[2:]])
+
+    def random(self, key: PRNGKeyArray) -> Point:
+        turn, place = jax.random.split(key)
+        return self.from_pose(
+            jnp.append(jax.random.normal(place, (2,)), jax.random.uniform(turn, (), minval=-jnp.pi, maxval=jnp.pi))
+        )
+
+    def killing(self) -> dict[str, Field]:
+        def spin(x: Point) -> Vector:
+            return jnp.concatenate([_quarter(x[:2]), jnp.zeros(2, x.dtype)])
+
+        def rotate(x: Point) -> Vector:
+            return jnp.concatenate([_quarter(x[:2]), _quarter(x[2:])])
+
+        return {
+            "translate_x": axes.translation_field(2),
+            "translate_y": axes.translation_field(3),
+            "rotate_xy": rotate,
+            "spin_xy": spin,
+        }
+
+    def isometries(self) -> dict[str, Flow]:
+        spin, orbit = axes.rotation_flow(0, 1), axes.rotation_flow(2, 3)
+        return {
+            "translate_x": axes.translation_flow(2),
+            "translate_y": axes.translation_flow(3),
+            "rotate_xy": lambda s, x: orbit(s, spin(s, x)),
+            "spin_xy": spin,
+        }
+
+    def pictures(self) -> dict[str, Picture]:
+        """`plane`: the place (x, y); `pose`: (x, y, angle)."""
+        return {"plane": lambda x: x[2:], "pose": self.to_pose}
+
+    # ── the group ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def from_pose(self, pose: Float[Array, " 3"]) -> Point:
+        """The motion with place (x, y) and angle theta, given as (x, y, theta)."""
+        pose = check.as_array(pose)
+        return jnp.stack([jnp.cos(pose[2]), jnp.sin(pose[2]), pose[0], pose[1]])
+
+    def to_pose(self, g: Point) -> Float[Array, " 3"]:
+        """(x, y, theta) with theta in (-pi, pi]."""
+        return jnp.append(g[2:], jnp.arctan2(g[1], g[0]))
+
+    def compose(self, g: Point, h: Point) -> Point:
+        return jnp.concatenate([_turn(g[0], g[1], h[:2]), g[2:] + _turn(g[0], g[1], h[2:])])
+
+    def inverse(self, g: Point) -> Point:
+        return jnp.concatenate([jnp.stack([g[0], -g[1]]), -_turn(g[0], -g[1], g[2:])])
+
+    def lift(self, g: Point, xi: Local) -> Vector:
+        return jnp.concatenate([xi[2] * _quarter(g[:2]), _turn(g[0], g[1], xi[:2])])
+
+    def body_velocity(self, g: Point, v: Vector) -> Local:
+        return jnp.append(_turn(g[0], -g[1], v[2:]), g[0] * v[1] - g[1] * v[0])
+
+    def group_exp(self, xi: Local) -> Point:
+        xi = check.as_array(xi)
+        z = xi[2] ** 2
+        place = _turn(sine(z, 1), xi[2] * versine(z, 1), xi[:2])
+        return jnp.concatenate([jnp.stack([jnp.cos(xi[2]), jnp.sin(xi[2])]), place])
+
+    def group_log(self, g: Point) -> Local:
+        angle = jnp.arctan2(g[1], g[0])
+        z = angle**2
+        a, b = sine(z, 1), angle * versine(z, 1)
+        return jnp.append(_turn(a, -b, g[2:]) / (a * a + b * b), angle)
+
+    def matrix(self, g: Point) -> Float[Array, "3 3"]:
+        c, s, x, y = g
+        zero, one = jnp.zeros_like(c), jnp.ones_like(c)
+        return jnp.stack([jnp.stack([c, -s, x]), jnp.stack([s, c, y]), jnp.stack([zero, zero, one])])
+
+    def hat(self, xi: Local) -> Float[Array, "3 3"]:
+        vx, vy, turn = xi
+        zero = jnp.zeros_like(turn)
+        return jnp.stack([jnp.stack([zero, -turn, vx]), jnp.stack([turn, zero, vy]), jnp.zeros(3, xi.dtype)])
+
+    def vee(self, matrix: Float[Array, "3 3"]) -> Local:
+        return jnp.stack([matrix[0, 2], matrix[1, 2], (matrix[1, 0] - matrix[0, 1]) / 2.0])
+
+
+def _turn(c: Scalar, s: Scalar, v: Float[Array, " 2"]) -> Float[Array, " 2"]:
+    return jnp.stack([c * v[0] - s * v[1], s * v[0] + c * v[1]])
+
+
+def _quarter(v: Float[Array, " 2"]) -> Float[Array, " 2"]:
+    return jnp.stack([-v[1], v[0]])
+
+
+def _angle(x: Point, y: Point) -> Scalar:
+    # the sine from y - x, so that near frames keep their digits
+    d = y[:2] - x[:2]
+    return jnp.arctan2(x[0] * d[1] - x[1] * d[0], x[0] * y[0] + x[1] * y[1])

@@ -1,0 +1,179 @@
+"""The rigid motions of space."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from . import axes, check
+from . import quaternion as qt
+from .axes import Field, Flow
+from .base import Local, Picture, Point, Scalar, Vector
+from .group import AbstractGroup, hat3, vee3
+from .smooth import remainder, root, versine
+from .so3 import AXES, SO3
+
+_AXES = "xyz"
+
+
+class SE3(AbstractGroup):
+    r"""$SE(3)$: a rigid motion of space is (w, x, y, z, X, Y, Z): turn by the unit quaternion, then move by (X, Y, Z).
+
+    An element of the Lie algebra is $(v, \omega)$ in the body frame, velocity first.
+    $\langle\cdot,\cdot\rangle = |v|^2 + \ell^2|\omega|^2$, $\ell$ = `length`: the product of SO(3) and $E^3$, invariant
+    under the group from the left. Its geodesics turn evenly while their place moves on a straight line; the screw motions of
+    the group are `group_exp`. The chart at g: move by $y_{0:3}$ in the frame of g and turn as the chart of `SO3`.
+    Killing fields: `translate_x`, ...; `rotate_xy`, ... (about the origin, place and frame together); `spin_xy`, ...
+    (the frame alone, about axes fixed in space); `body_xy`, ... (the frame alone, about its own axes).
+    """
+
+    length: float | Float[Array, ""] = 1.0
+    _turns: SO3 = eqx.field(default_factory=SO3, init=False, repr=False)
+
+    def __check_init__(self) -> None:
+        check.require_positive("SE3", "length", self.length)
+
+    @property
+    def dim(self) -> int:
+        return 6
+
+    @property
+    def point_dim(self) -> int:
+        return 7
+
+    @property
+    def flat_chart(self) -> bool:
+        return False
+
+    @property
+    def identity(self) -> Point:
+        return jnp.zeros(7).at[0].set(1.0)
+
+    def chart(self, x: Point, y: Local) -> Point:
+        x, y = self.project(self._point(x)), self._local(y)
+        place = x[4:] + qt.rotate(x[:4], y[:3])
+        return jnp.concatenate([qt.multiply(x[:4], qt.small_turn(y[3:])), place])
+
+    def coordinates(self, x: Point, point: Point) -> Local:
+        x, point = self.project(self._point(x)), self._point(point, "point")
+        place = qt.rotate(qt.conjugate(x[:4]), point[4:] - x[4:])
+        return jnp.concatenate([place, self._turns.coordinates(x[:4], point[:4])])
+
+    def project(self, x: Point) -> Point:
+        x = self._array(x)
+        return jnp.concatenate([self._turns.project(x[:4]), x[4:]])
+
+    def tangent(self, x: Point, v: Vector) -> Vector:
+        x, v = self._point(x), self._array(v, "v")
+        return jnp.concatenate([self._turns.tangent(x[:4], v[:4]), v[4:]])
+
+    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+        x = self._point(x)
+        u, v = self._vector(x, u, "u"), self._vector(x, v)
+        return self.length**2 * self._turns.inner(x[:4], u[:4], v[:4]) + jnp.sum(u[4:] * v[4:])
+
+    def distance(self, x: Point, y: Point) -> Scalar:
+        x, y = self._point(x), self._point(y, "y")
+        turn = self.length * self._turns.distance(x[:4], y[:4])
+        return root(turn**2 + jnp.sum((x[4:] - y[4:]) ** 2))
+
+    def exp(self, x: Point, v: Vector) -> Point:
+        x = self._point(x)
+        v = self._vector(x, v)
+        return jnp.concatenate([self._turns.exp(x[:4], v[:4]), x[4:] + v[4:]])
+
+    def log(self, x: Point, y: Point) -> Vector:
+        x, y = self._point(x), self._point(y, "y")
+        return jnp.concatenate([self._turns.log(x[:4], y[:4]), y[4:] - x[4:]])
+
+    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+        x = self._point(x)
+        v, w = self._vector(x, v), self._vector(x, w, "w")
+        return jnp.concatenate([self._turns.transport(x[:4], v[:4], w[:4]), w[4:]])
+
+    def random(self, key: PRNGKeyArray) -> Point:
+        turn, place = jax.random.split(key)
+        return jnp.concatenate([self._turns.random(turn), jax.random.normal(place, (3,))])
+
+    def killing(self) -> dict[str, Field]:
+        turns, zero = self._turns.killing(), jnp.zeros(3)
+
+        def rotate(plane: str) -> Field:
+            axis = jnp.asarray(AXES[plane])
+            return lambda x: jnp.concatenate([turns[f"rotate_{plane}"](x[:4]), jnp.cross(axis, x[4:])])
+
+        def alone(name: str) -> Field:
+            return lambda x: jnp.concatenate([turns[name](x[:4]), zero])
+
+        fields = {f"translate_{a}": axes.translation_field(4 + i) for i, a in enumerate(_AXES)}
+        fields |= {f"rotate_{p}": rotate(p) for p in AXES}
+        fields |= {f"spin_{p}": alone(f"rotate_{p}") for p in AXES}
+        return fields | {f"body_{p}": alone(f"body_{p}") for p in AXES}
+
+    def isometries(self) -> dict[str, Flow]:
+        turns = self._turns.isometries()
+
+        def rotate(plane: str) -> Flow:
+            axis = jnp.asarray(AXES[plane])
+            return lambda s, x: jnp.concatenate(
+                [turns[f"rotate_{plane}"](s, x[:4]), qt.rotate(self._turns.group_exp(s * axis), x[4:])]
+            )
+
+        def alone(name: str) -> Flow:
+            return lambda s, x: jnp.concatenate([turns[name](s, x[:4]), x[4:]])
+
+        flows = {f"translate_{a}": axes.translation_flow(4 + i) for i, a in enumerate(_AXES)}
+        flows |= {f"rotate_{p}": rotate(p) for p in AXES}
+        flows |= {f"spin_{p}": alone(f"rotate_{p}") for p in AXES}
+        return flows | {f"body_{p}": alone(f"body_{p}") for p in AXES}
+
+    def pictures(self) -> dict[str, Picture]:
+        """`place`: (X, Y, Z); `rotation_vector`: axis times angle of the frame."""
+        return {"place": lambda x: x[4:], "rotation_vector": lambda x: self._turns.group_log(x[:4])}
+
+    # ── the group ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def compose(self, g: Point, h: Point) -> Point:
+        return jnp.concatenate([qt.multiply(g[:4], h[:4]), g[4:] + qt.rotate(g[:4], h[4:])])
+
+    def inverse(self, g: Point) -> Point:
+        back = qt.conjugate(g[:4])
+        return jnp.concatenate([back, -qt.rotate(back, g[4:])])
+
+    def lift(self, g: Point, xi: Local) -> Vector:
+        return jnp.concatenate([self._turns.lift(g[:4], xi[3:]), qt.rotate(g[:4], xi[:3])])
+
+    def body_velocity(self, g: Point, v: Vector) -> Local:
+        place = qt.rotate(qt.conjugate(g[:4]), v[4:])
+        return jnp.concatenate([place, self._turns.body_velocity(g[:4], v[:4])])
+
+    def group_exp(self, xi: Local) -> Point:
+        xi = check.as_array(xi)
+        return jnp.concatenate([self._turns.group_exp(xi[3:]), _screw(xi[3:]) @ xi[:3]])
+
+    def group_log(self, g: Point) -> Local:
+        omega = self._turns.group_log(g[:4])
+        return jnp.concatenate([jnp.linalg.solve(_screw(omega), g[4:]), omega])
+
+    def matrix(self, g: Point) -> Float[Array, "4 4"]:
+        top = jnp.concatenate([qt.to_matrix(g[:4]), g[4:, None]], axis=1)
+        return jnp.concatenate([top, jnp.array([[0.0, 0.0, 0.0, 1.0]], g.dtype)])
+
+    def from_matrix(self, m: Float[Array, "4 4"]) -> Point:
+        """The motion of a homogeneous 4 x 4 matrix."""
+        return jnp.concatenate([qt.from_matrix(m[:3, :3]), m[:3, 3]])
+
+    def hat(self, xi: Local) -> Float[Array, "4 4"]:
+        top = jnp.concatenate([hat3(xi[3:]), xi[:3, None]], axis=1)
+        return jnp.concatenate([top, jnp.zeros((1, 4), xi.dtype)])
+
+    def vee(self, matrix: Float[Array, "4 4"]) -> Local:
+        return jnp.concatenate([matrix[:3, 3], vee3(matrix[:3, :3])])
+
+
+def _screw(omega: Float[Array, " 3"]) -> Float[Array, "3 3"]:
+    r"""$\int_0^1 e^{t\hat\omega} dt$: what a screw motion makes of its constant body velocity."""
+    z, m = jnp.sum(omega * omega), hat3(omega)
+    return jnp.eye(3) + versine(z, 1) * m + remainder(z, 1) * (m @ m)

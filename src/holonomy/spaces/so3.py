@@ -1,0 +1,174 @@
+"""The rotations of space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from . import check
+from . import embedded as em
+from . import quaternion as qt
+from .axes import Field, Flow
+from .base import Local, Picture, Point, Scalar, Vector
+from .group import AbstractGroup, hat3, vee3
+from .smooth import arc, cosine, sine
+
+# The axis about which each coordinate plane turns, the first axis carried towards the second.
+AXES = {"xy": (0.0, 0.0, 1.0), "xz": (0.0, -1.0, 0.0), "yz": (1.0, 0.0, 0.0)}
+
+
+class SO3(AbstractGroup):
+    r"""$SO(3)$: a rotation is a unit quaternion (w, x, y, z); q and -q are the same rotation.
+
+    $\langle u, v\rangle = \omega_u\cdot\omega_v$ with the angular velocity $\omega$ in the body,
+    $\dot q = \frac12 q\omega$: distances are angles of rotation, at most $\pi$, and $K = 1/4$. The metric is invariant from both sides, so `exp`
+    is `lift` followed by `group_exp`. The chart at q is $y \mapsto q\,((1-k), y/2)/(1+k)$, $k = |y|^2/16$.
+    Killing fields: `rotate_xy`, ... turn the body about axes fixed in space, `body_xy`, ... about its own axes.
+    `log` fails for rotations that differ by a half turn.
+    """
+
+    @property
+    def dim(self) -> int:
+        return 3
+
+    @property
+    def point_dim(self) -> int:
+        return 4
+
+    @property
+    def flat_chart(self) -> bool:
+        return False
+
+    @property
+    def identity(self) -> Point:
+        return jnp.array([1.0, 0.0, 0.0, 0.0])
+
+    def chart(self, x: Point, y: Local) -> Point:
+        return qt.multiply(self._unit(self._point(x)), qt.small_turn(self._local(y)))
+
+    def coordinates(self, x: Point, point: Point) -> Local:
+        x, point = self._unit(self._point(x)), self._unit(self._point(point, "point"))
+        return qt.small_turn_inverse(self._difference(x, point))
+
+    def project(self, x: Point) -> Point:
+        return self._unit(self._array(x))
+
+    def tangent(self, x: Point, v: Vector) -> Vector:
+        unit = self._unit(self._point(x))
+        v = self._array(v, "v")
+        return v - em.dot(unit, v) * unit
+
+    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+        x = self._point(x)
+        return 4.0 * em.dot(self._vector(x, u, "u"), self._vector(x, v))
+
+    def distance(self, x: Point, y: Point) -> Scalar:
+        """The angle of the rotation from x to y, in [0, pi]."""
+        x, y = self._unit(self._point(x)), self._unit(self._point(y, "y"))
+        return 2.0 * em.sphere_angle(x, self._same_side(x, y))
+
+    def exp(self, x: Point, v: Vector) -> Point:
+        x = self._point(x)
+        return em.sphere_exp(self._unit(x), self._vector(x, v))
+
+    def log(self, x: Point, y: Point) -> Vector:
+        x, y = self._unit(self._point(x)), self._unit(self._point(y, "y"))
+        if check.known(x, y) and abs(float(np.dot(np.asarray(x), np.asarray(y)))) < 1e-15:
+            raise ValueError(
+                f"x = {check.show(x)} and y = {check.show(y)} differ by a half turn, so two shortest geodesics of SO3 "
+                "join them and log is not defined. Turn one of them slightly to say which way you mean."
+            )
+        return em.sphere_log(x, self._same_side(x, y))
+
+    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+        x = self._point(x)
+        return em.sphere_transport(self._unit(x), self._vector(x, v), self._vector(x, w, "w"))
+
+    def random(self, key: PRNGKeyArray) -> Point:
+        return self._unit(jax.random.normal(key, (4,)))
+
+    def killing(self) -> dict[str, Field]:
+        def space(axis: tuple[float, ...]) -> Field:
+            return lambda x: 0.5 * qt.multiply(qt.pure(jnp.asarray(axis)), x)
+
+        def body(axis: tuple[float, ...]) -> Field:
+            return lambda x: 0.5 * qt.multiply(x, qt.pure(jnp.asarray(axis)))
+
+        fields = {f"rotate_{p}": space(axis) for p, axis in AXES.items()}
+        return fields | {f"body_{p}": body(axis) for p, axis in AXES.items()}
+
+    def isometries(self) -> dict[str, Flow]:
+        def space(axis: tuple[float, ...]) -> Flow:
+            return lambda s, x: qt.multiply(self.group_exp(s * jnp.asarray(axis)), x)
+
+        def body(axis: tuple[float, ...]) -> Flow:
+            return lambda s, x: qt.multiply(x, self.group_exp(s * jnp.asarray(axis)))
+
+        flows = {f"rotate_{p}": space(axis) for p, axis in AXES.items()}
+        return flows | {f"body_{p}": body(axis) for p, axis in AXES.items()}
+
+    def pictures(self) -> dict[str, Picture]:
+        """`rotation_vector`: axis times angle, in the ball of radius pi whose opposite boundary points agree."""
+        return {"rotation_vector": self.group_log}
+
+    # ── the group ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def compose(self, g: Point, h: Point) -> Point:
+        return qt.multiply(g, h)
+
+    def inverse(self, g: Point) -> Point:
+        return qt.conjugate(g)
+
+    def lift(self, g: Point, xi: Local) -> Vector:
+        return 0.5 * qt.multiply(g, qt.pure(xi))
+
+    def body_velocity(self, g: Point, v: Vector) -> Local:
+        return 2.0 * qt.multiply(qt.conjugate(g), v)[1:]
+
+    def group_exp(self, xi: Local) -> Point:
+        xi = jnp.asarray(xi)
+        z = em.dot(xi, xi) / 4.0
+        return jnp.concatenate([cosine(z, 1)[None], sine(z, 1) * xi / 2.0])
+
+    def group_log(self, g: Point) -> Local:
+        g = g * jnp.where(g[0] < 0, -1.0, 1.0)
+        # 2 atan2(|v|, w)/|v|: by the arcsine's series for small turns, w being positive
+        z = em.dot(g[1:], g[1:])
+        small = z < 0.25
+        size = jnp.sqrt(jnp.where(small, 1.0, z))
+        return 2.0 * jnp.where(small, arc(jnp.where(small, z, 0.0), 1), jnp.arctan2(size, g[0]) / size) * g[1:]
+
+    def matrix(self, g: Point) -> Float[Array, "3 3"]:
+        return qt.to_matrix(g)
+
+    def from_matrix(self, m: Float[Array, "3 3"]) -> Point:
+        """The quaternion with w >= 0 of a rotation matrix."""
+        return qt.from_matrix(m)
+
+    def hat(self, xi: Local) -> Float[Array, "3 3"]:
+        return hat3(xi)
+
+    def vee(self, matrix: Float[Array, "3 3"]) -> Local:
+        return vee3(matrix)
+
+    def act(self, g: Point) -> Callable[[Float[Array, " 3"]], Float[Array, " 3"]]:
+        """The rotation as a map of space."""
+        return lambda v: qt.rotate(g, v)
+
+    # ── inside ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _unit(self, x: Point) -> Point:
+        return x / jnp.sqrt(jnp.sum(x * x))
+
+    def _same_side(self, x: Point, y: Point) -> Point:
+        return y * jnp.where(em.dot(x, y) < 0, -1.0, 1.0)
+
+    def _difference(self, x: Point, y: Point) -> Point:
+        """x* y, its vector part formed from y - x so that near rotations keep their digits."""
+        y = self._same_side(x, y)
+        vector = qt.multiply(qt.conjugate(x), y - x)[1:]
+        return jnp.concatenate([em.dot(x, y)[None], vector])

@@ -1,0 +1,185 @@
+"""Spheres of any dimension and radius."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from . import axes, check, polar
+from . import embedded as em
+from .axes import Field, Flow
+from .base import AbstractSpace, Local, Picture, Point, Scalar, Vector
+
+
+class Sphere(AbstractSpace):
+    r"""$S^n$ of radius $r$: $\{x \in R^{n+1} : |x| = r\}$ with the inner product of $R^{n+1}$; $K = 1/r^2$.
+
+    `model="embedded"`: points are vectors of length r in $R^{n+1}$, tangent vectors are orthogonal to them.
+    `model="polar"`: points are the angles (a, b, ..., g) of `from_polar`, for comparison: singular at the poles, where
+    $\sin a = 0$, and wherever a later sine vanishes.
+
+    Polar coordinates: $x = r\,(\sin a\,\omega, \cos a)$, $\omega \in S^{n-1}$ the direction of the other angles; for
+    n = 3, $r(\sin a\sin b\cos g, \sin a\sin b\sin g, \sin a\cos b, \cos a)$; a is an angle, not a length.
+    Killing fields: `rotate_xy`, ... for every plane of $R^{n+1}$, x carried towards y.
+    `log` fails at antipodal points, which have no shortest geodesic of their own; its conditioning near them is
+    $\pi r/|x+y|$, so that a rounding error in y turns the answer by that much more.
+    """
+
+    n: int = eqx.field(static=True)
+    radius: float | Float[Array, ""]
+    model: Literal["embedded", "polar"] = eqx.field(static=True)
+
+    def __init__(
+        self, n: int, radius: float | Float[Array, ""] = 1.0, model: Literal["embedded", "polar"] = "embedded"
+    ):
+        check.require_dimension("Sphere", n)
+        check.require_positive("Sphere", "radius", radius)
+        check.require_choice("Sphere", "model", model, ("embedded", "polar"))
+        self.n = int(n)
+        self.radius = float(radius) if isinstance(radius, int) else radius
+        self.model = model
+
+    @property
+    def dim(self) -> int:
+        return self.n
+
+    @property
+    def point_dim(self) -> int:
+        return self.n + 1 if self.model == "embedded" else self.n
+
+    @property
+    def flat_chart(self) -> bool:
+        return self.model == "polar"
+
+    @property
+    def origin(self) -> Point:
+        """The north pole (0, ..., 0, r); a = 0 in the polar model."""
+        return jnp.zeros(self.point_dim) if self.flat_chart else jnp.zeros(self.n + 1).at[-1].set(self.radius)
+
+    def chart(self, x: Point, y: Local) -> Point:
+        x, y = self._point(x), self._local(y)
+        if self.flat_chart:
+            return x + y
+        return self.radius * em.sphere_chart(self._unit(x), y / self.radius)
+
+    def coordinates(self, x: Point, point: Point) -> Local:
+        x, point = self._point(x), self._point(point, "point")
+        if self.flat_chart:
+            return point - x
+        return self.radius * em.sphere_coordinates(self._unit(x), self._unit(point))
+
+    def project(self, x: Point) -> Point:
+        """The nearest point: x scaled to length r. The centre has none and gives NaN."""
+        x = self._array(x)
+        return x if self.flat_chart else self.radius * self._unit(x)
+
+    def tangent(self, x: Point, v: Vector) -> Vector:
+        x, v = self._point(x), self._array(v, "v")
+        if self.flat_chart:
+            return v
+        unit = self._unit(x)
+        return v - em.dot(unit, v) * unit
+
+    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+        x = self._point(x)
+        return em.dot(self._enter(x, self._vector(x, u, "u")), self._enter(x, self._vector(x, v)))
+
+    def distance(self, x: Point, y: Point) -> Scalar:
+        r"""$2r\,\mathrm{atan2}(|x-y|, |x+y|)$, accurate to round-off for near and for nearly antipodal points."""
+        return self.radius * em.sphere_angle(self._unit(self._point(x)), self._unit(self._point(y, "y")))
+
+    def exp(self, x: Point, v: Vector) -> Point:
+        x = self._point(x)
+        v = self._enter(x, self._vector(x, v))
+        return self._leave(self.radius * em.sphere_exp(self._unit(x), v / self.radius))
+
+    def log(self, x: Point, y: Point) -> Vector:
+        x, y = self._point(x), self._point(y, "y")
+        unit, other = self._unit(x), self._unit(y)
+        if check.known(unit, other) and np.linalg.norm(np.asarray(unit + other)) < 1e-15:
+            raise ValueError(
+                f"x = {check.show(x)} and y = {check.show(y)} are antipodal on {self!r}, so shortest geodesics leave x "
+                "in every direction and log is not defined. Move one of them to say which geodesic you mean."
+            )
+        return self._leave_vector(x, self.radius * em.sphere_log(unit, other))
+
+    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+        x = self._point(x)
+        unit = self._unit(x)
+        v, w = self._enter(x, self._vector(x, v)), self._enter(x, self._vector(x, w, "w"))
+        carried = em.sphere_transport(unit, v / self.radius, w)
+        if not self.flat_chart:
+            return carried
+        return self._leave_vector(self._leave(self.radius * em.sphere_exp(unit, v / self.radius)), carried)
+
+    def random(self, key: PRNGKeyArray) -> Point:
+        normal = jax.random.normal(key, (self.n + 1,))
+        return self._leave(self.radius * normal / jnp.linalg.norm(normal))
+
+    def killing(self) -> dict[str, Field]:
+        return {f"rotate_{p}": self._field(axes.rotation_field(i, j)) for p, i, j in axes.planes(self.n + 1)}
+
+    def isometries(self) -> dict[str, Flow]:
+        return {f"rotate_{p}": self._flow(axes.rotation_flow(i, j)) for p, i, j in axes.planes(self.n + 1)}
+
+    def pictures(self) -> dict[str, Picture]:
+        """`embedded` (n < 3): the vector itself; `stereographic` from the south pole, the north pole at 0."""
+
+        def stereographic(x: Point) -> Float[Array, " dim"]:
+            u = self._unit(x)
+            return 2.0 * self.radius * u[:-1] / (1.0 + u[-1])
+
+        flat: dict[str, Picture] = {"stereographic": stereographic}
+        return flat if self.n > 2 else {"embedded": lambda x: self.radius * self._unit(x)} | flat
+
+    def from_polar(self, *coordinates: Any) -> Point:
+        c = self._polar(coordinates)
+        return c if self.flat_chart else self._embed(c)
+
+    def to_polar(self, x: Point) -> Local:
+        return self._point(x) if self.flat_chart else self._angles(self._point(x))
+
+    def isometry_to(self, x: Point) -> Float[Array, "ambient ambient"]:
+        """A rotation matrix of $R^{n+1}$ that carries the north pole to x, along the shortest great circle."""
+        u = self._unit(self._point(x))
+        pole = jnp.zeros(self.n + 1, u.dtype).at[-1].set(1.0)
+        both = u + pole
+        return jnp.eye(self.n + 1) - jnp.outer(both, both) / (1.0 + u[-1]) + 2.0 * jnp.outer(u, pole)
+
+    # ── between the model's arrays and vectors of R^{n+1} ─────────────────────────────────────────────────────────
+
+    def _embed(self, c: Local) -> Float[Array, " ambient"]:
+        return self.radius * jnp.append(jnp.sin(c[0]) * polar.direction(c[1:]), jnp.cos(c[0]))
+
+    def _angles(self, x: Float[Array, " ambient"]) -> Local:
+        first = jnp.arctan2(polar.radius(x[:-1]), x[-1])
+        return jnp.concatenate([first[None], polar.angles(x[:-1])])
+
+    def _unit(self, x: Point) -> Float[Array, " ambient"]:
+        x = self._embed(x) if self.flat_chart else x
+        return x / jnp.sqrt(jnp.sum(x * x))
+
+    def _enter(self, x: Point, v: Vector) -> Float[Array, " ambient"]:
+        return jax.jvp(self._embed, (x,), (v,))[1] if self.flat_chart else v
+
+    def _leave(self, point: Float[Array, " ambient"]) -> Point:
+        return self._angles(point) if self.flat_chart else point
+
+    def _leave_vector(self, x: Point, v: Float[Array, " ambient"]) -> Vector:
+        if not self.flat_chart:
+            return v
+        basis = jax.jacfwd(self._embed)(x)
+        return (v @ basis) / jnp.sum(basis**2, axis=0)  # polar coordinates are orthogonal
+
+    def _field(self, field: Field) -> Field:
+        if not self.flat_chart:
+            return lambda x: field(self._array(x))
+        return lambda x: self._leave_vector(x, field(self._embed(self._array(x))))
+
+    def _flow(self, flow: Flow) -> Flow:
+        return lambda s, x: self._leave(flow(s, self.radius * self._unit(self._array(x))))
