@@ -69,6 +69,8 @@ def install(level: str) -> None:
         if VENV.exists():
             shutil.rmtree(VENV)
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    if stamp("dev").exists():
+        level = "dev"  # never less than was there
     for name in EXTRAS:
         stamp(name).unlink(missing_ok=True)
     if sys.version_info[:2] == LOCKED:

