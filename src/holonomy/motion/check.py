@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 from holonomy.motion.method import AbstractMethod
 from holonomy.systems import System
@@ -54,7 +55,7 @@ def problem(
         raise ValueError(f"save_every must be a whole number of steps, at least 1; got {save_every!r}.")
     shape = (system.space.point_dim,)
     q, v = vector("q0", q0, shape, system), vector("v0", v0, shape, system)
-    is_traced = any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves((system, method, q, v)))
+    is_traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((system, method, q, v)))
     if not is_traced:
         q, v = _on_space(system, q, v)
         system = _with_mass(system, start, q, v)
@@ -67,7 +68,7 @@ def problem(
 
 
 def _time(name: str, value: Any) -> float:
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, Tracer):
         raise ValueError(f"{name} decides how many steps are compiled, so it cannot be traced; pass a plain number.")
     try:
         number = float(value)
@@ -81,7 +82,7 @@ def _time(name: str, value: Any) -> float:
 def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
     if system.flat:
         return q, v
-    near = np.asarray(system.space.project(q))
+    near: Any = np.asarray(system.space.project(q))
     gap = float(np.max(np.abs(near - q)))
     if gap > 1e-8 * max(1.0, float(np.max(np.abs(q)))):
         raise ValueError(

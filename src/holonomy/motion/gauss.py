@@ -34,7 +34,8 @@ class Gauss(AbstractMethod):
     The unknowns are the stage velocities \(W_i\): with \(Q_i = q + h\sum_j a_{ij}W_j\) they satisfy
     \(\partial_v L(Q_i, W_i) = p + h\sum_j a_{ij}\,\partial_q L(Q_j, W_j)\), which needs no Legendre transform and is
     collocation on Hamilton's equations whatever L. The step adds up with compensation, so that over many steps errors
-    grow like those of a random walk. Reference: Hairer, Lubich, Wanner, *Geometric Numerical Integration*, II.1, VIII.5.
+    grow like those of a random walk. Reference: Hairer, Lubich and Wanner,
+    *Geometric Numerical Integration*, II.1 and VIII.5.
     """
 
     stages: int = eqx.field(static=True)

@@ -77,7 +77,13 @@ def solve(
         flat = jax.jacfwd(lambda x: linear(x.reshape(y.shape)).ravel())(jnp.zeros(y.size, y.dtype))
         return jnp.linalg.solve(flat, y.ravel()).reshape(y.shape)
 
-    return jax.lax.custom_root(residual, guess, find, tangent_solve, has_aux=True)
+    def find_as_floats(f: Any, start: Any) -> tuple[Any, Any]:
+        # custom_root gives auxiliary outputs a tangent, which flags and counts cannot have
+        w, (found, count) = find(f, start)
+        return w, jnp.stack([found.astype(w.dtype), count.astype(w.dtype)])
+
+    w, aux = jax.lax.custom_root(residual, guess, find_as_floats, tangent_solve, has_aux=True)
+    return w, (aux[0] > 0, aux[1].astype(jnp.int32))
 
 
 def _round_off(now: Balance, change: Any) -> Any:

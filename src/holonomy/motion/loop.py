@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import jax
@@ -29,7 +30,7 @@ class Snapshot(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Where a loop is: the method's state, whole steps done, the code so far, iterations used, the largest of a step."""
+    """Where a loop is: the method's state, whole steps done, the code so far, iterations in all and at most a step."""
 
     state: Any
     index: Any
@@ -180,7 +181,9 @@ def traced(system: System, method: AbstractMethod, plan: Plan, q: Any, v: Any) -
             code = jnp.where((rest != 0) & (code == Code.ok), ahead_code, code)
             t = t + rest
         shot = look(system, method, t, state)
-        return now._replace(code=code), keep_if(code == Code.ok, shot, jax.tree.map(lambda x: x * jnp.nan, shot))
+        return now._replace(code=code), keep_if(
+            code == Code.ok, shot, jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), shot)
+        )
 
     now = begin(system, method, t0, q, v)
     parts: list[Snapshot] = []
@@ -199,4 +202,4 @@ def _segments(plan: Plan) -> list[tuple[np.ndarray, np.ndarray]]:
     cuts = [0, n]
     if n > 2:
         cuts = [0, 1, n] if plan.counts[-1] == plan.counts[1] and plan.rests[-1] == 0 else [0, 1, n - 1, n]
-    return [(plan.counts[a:b], plan.rests[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [(plan.counts[a:b], plan.rests[a:b]) for a, b in pairwise(cuts)]

@@ -29,7 +29,7 @@ _SENTENCES = {
 }
 _ADVICE = {
     Code.ok: "",
-    Code.not_finite: "Try a smaller dt, and look whether the system has a singularity (a collision, a chart's pole) there.",
+    Code.not_finite: "Try a smaller dt, and look for a singularity of the system there (a collision, a chart's pole).",
     Code.no_convergence: "Try a smaller dt; if that does not help, the mass matrix may be singular there.",
     Code.too_many_steps: "Try looser rtol and atol, an implicit method such as Gauss, or more saved times.",
     Code.interrupted: "What was computed before is kept.",

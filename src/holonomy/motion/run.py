@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Shaped
+from jaxtyping import Float, Shaped
 
 from holonomy.motion.certificate import Certificate, certify
 from holonomy.motion.method import AbstractMethod
@@ -61,7 +61,7 @@ class Run(eqx.Module):
         """How good the run is: engine, method and why, drifts, steps, iterations. Prints as a table."""
         return certify(self)
 
-    def __call__(self, t: Any) -> tuple[Float[Array, "*times point"], Float[Array, "*times point"]]:
+    def __call__(self, t: Any) -> tuple[Float[np.ndarray, "*times point"], Float[np.ndarray, "*times point"]]:
         """Position and velocity at time t (or an array of times) between the first and the last saved one.
 
         The state is stepped on from the last saved state before t with the run's own method and dt, so it has that

@@ -93,8 +93,8 @@ def _collect(problem: check.Problem, rows: Plan, notes: dict[str, str], saved: l
     if saved:
         shots = jax.tree.map(lambda *parts: np.concatenate(parts), *saved)
     else:
-        n = problem.q0.shape[0]
-        shots = loop.Snapshot(*(np.zeros((0, n)),) * 2, np.zeros(0), *(np.zeros((0, n)),) * 2)
+        none = np.zeros((0, problem.q0.shape[0]))
+        shots = loop.Snapshot(q=none, v=none, energy=np.zeros(0), momentum=none, pull=none)
     steps = 0 if now is None else int(now.index)
     times = rows.times[: len(shots.energy)]
     stopped = float(times[-1]) if code == Code.ok and len(times) else rows.t0 + steps * rows.dt

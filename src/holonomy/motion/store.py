@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from holonomy.files import whole
 from holonomy.motion.result import Result
 from holonomy.motion.run import Run
 
@@ -37,7 +36,7 @@ def to_dataset(run: Run) -> xr.Dataset:
         "pull": (("time", "coordinate"), np.asarray(run.pull), {"long_name": "derivative of L by q"}),
     }
     if run.system is not None and run.system.positions is not None:
-        places = np.stack([np.asarray(run.system.place(t, q)) for t, q in zip(run.t, run.q, strict=True)])
+        places = run.system.places(run.t, run.q)
         data["x"] = (("time", "particle", "axis"), places, {"long_name": "positions of the particles", "units": "m"})
     coordinates = {
         "time": ("time", np.asarray(run.t), {"units": "s"}),
@@ -69,21 +68,9 @@ def provenance(run: Run) -> dict[str, Any]:
 
 def save(run: Run, path: str | Path) -> Path:
     """Write the run to a NetCDF file; the file appears whole or not at all."""
-    target = Path(path)
-    if target.is_dir():
-        raise ValueError(f"{target} is a folder; name a file in it, such as {target / 'run.nc'}.")
-    if not target.parent.is_dir():
-        raise ValueError(f"The folder {target.parent} does not exist; make it first.")
-    dataset = to_dataset(run)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    try:
-        dataset.to_netcdf(name, engine="h5netcdf")
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return target
+    with whole(path) as part:
+        to_dataset(run).to_netcdf(part, engine="h5netcdf")
+    return Path(path)
 
 
 def load(path: str | Path) -> Run:

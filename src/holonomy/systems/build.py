@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from holonomy.spaces import AbstractSpace, Circle, Euclidean, Product
 from holonomy.systems.coordinates import Coordinate
@@ -97,9 +98,7 @@ class Frame:
             )
         masses = number("masses", given(self.parameters) if callable(given) else given)
         if masses.ndim == 0:
-            masses = (
-                jnp.broadcast_to(masses, (count,)) if isinstance(masses, jax.core.Tracer) else np.full(count, masses)
-            )
+            masses = jnp.broadcast_to(masses, (count,)) if isinstance(masses, Tracer) else np.full(count, masses)
         if masses.shape != (count,):
             raise ValueError(f"There are {count} particles, so masses must have shape ({count},); got {masses.shape}.")
         values = self.concrete(masses)
@@ -112,7 +111,7 @@ class Frame:
 
     def concrete(self, array: Any) -> np.ndarray:
         """The values where they are known; ones where they are being traced."""
-        return np.ones(array.shape) if isinstance(array, jax.core.Tracer) else np.asarray(array)
+        return np.ones(array.shape) if isinstance(array, Tracer) else np.asarray(array)
 
     def cartesian_force(self, function: Any, where: Function) -> Function:
         """Forces on particles pulled back to the coordinates by virtual work."""

@@ -8,11 +8,12 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 
 @jax.tree_util.register_pytree_with_keys_class
 class Parameters(Mapping[str, Any]):
-    """An immutable mapping from names to arrays, read as ``p["g"]`` or ``p.g``; a PyTree whose leaves are the values."""
+    """An immutable mapping from names to arrays, read as ``p["g"]`` or ``p.g``; a PyTree with the values as leaves."""
 
     __slots__ = ("_values",)
     _values: dict[str, Any]
@@ -84,7 +85,7 @@ def _name(name: Any) -> bool:
 
 def number(what: str, value: Any) -> Any:
     """A float64 array from a number, array or tracer; refuses text, NaN and infinity with a sentence."""
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, Tracer):
         return value
     try:
         array = np.asarray(value)

@@ -85,7 +85,7 @@ class System(eqx.Module):
         frame = build.frame(coordinates, parameters, space)
         where = frame.positions(positions)
         assert where is not None
-        weights = frame.masses(masses, where)
+        weights: Any = frame.masses(masses, where)
 
         def kinetic(t: Any, q: Any, v: Any, *p: Any) -> Any:
             _, velocity = jax.jvp(lambda s, x: where(s, x, *p), (t, q), (jnp.ones_like(t), v))
@@ -323,8 +323,7 @@ def ambient_acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
 
 @eqx.filter_jit
 def _places(system: System, times: Any, points: Any) -> Any:
-    assert system.positions is not None
-    return jax.vmap(lambda t, q: system.positions(t, q, *system._p))(times, points)
+    return jax.vmap(lambda t, q: _place(system, t, q))(times, points)
 
 
 @eqx.filter_jit

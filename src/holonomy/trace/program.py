@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import jax.extend.core as jex
 import numpy as np
+from jax.core import Tracer
 
 _STRUCTURAL = frozenset([0.5, -0.5, *map(float, range(-16, 17))])
 _INLINED = frozenset(["jit", "pjit", "closed_call", "core_call"])
@@ -196,7 +197,7 @@ class _Same:
 
 
 def _const_key(value: Any) -> Hashable:
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, Tracer):
         return _Same(value)
     array = np.asarray(value)
     return (array.shape, array.dtype.str, array.tobytes())

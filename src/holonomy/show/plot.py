@@ -1,0 +1,103 @@
+"""A run as a figure: what moved, how well the energy was kept, and where the particles went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from holonomy.show.style import OKABE_ITO, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from holonomy.motion import Run
+
+_GREEK = {"theta", "phi", "psi", "alpha", "beta", "gamma", "omega", "rho", "eta", "xi", "chi", "lambda", "mu", "nu"}
+_UNITS = {"angle": "rad", "length": "m", "number": ""}
+
+
+def plot(run: Run, *, wrap: bool = True) -> Figure:
+    """The coordinates over time, the energy's error, and the particles' paths where positions are known.
+
+    `wrap` shows angles in (−π, π]; the run itself never wraps them.
+    """
+    from matplotlib.figure import Figure
+
+    if len(run.t) == 0:
+        raise ValueError("The run saved no state, so there is nothing to plot.")
+    places = positions(run)
+    with style():
+        figure = Figure(figsize=(10.5 if places is not None else 6.5, 5.6))
+        grid = figure.add_gridspec(2, 2 if places is not None else 1, height_ratios=(2, 1))
+        upper = figure.add_subplot(grid[0, 0])
+        _coordinates(upper, run, wrap)
+        _energy(figure.add_subplot(grid[1, 0], sharex=upper), run)
+        if places is not None:
+            _paths(figure, grid[:, 1], places)
+    return figure
+
+
+def positions(run: Run) -> np.ndarray | None:
+    """Positions of the particles at the saved times (times, particles, d), or None where they are not known."""
+    if run.system is None or run.system.positions is None:
+        return None
+    return run.system.places(run.t, run.q)
+
+
+def symbol(name: str) -> str:
+    """A coordinate's name as mathematics: theta1 becomes θ with an index."""
+    stem = name.rstrip("0123456789")
+    index = name[len(stem) :]
+    stem = stem.rstrip("_")
+    body = f"\\{stem}" if stem in _GREEK else (stem if len(stem) == 1 else f"\\mathrm{{{stem}}}".replace("_", "\\_"))
+    return f"${body}_{{{index}}}$" if index else f"${body}$"
+
+
+def wrapped(angle: np.ndarray) -> np.ndarray:
+    """The angle in (−π, π], with a gap where it jumps so that a line does not cross the picture."""
+    folded = np.pi - np.mod(np.pi - angle, 2 * np.pi)
+    jump = np.abs(np.diff(folded)) > np.pi
+    folded[1:][jump] = np.nan
+    return folded
+
+
+def _coordinates(axes: Axes, run: Run, wrap: bool) -> None:
+    kinds = set(run.kinds)
+    for i, (name, kind) in enumerate(zip(run.names, run.kinds, strict=True)):
+        value = np.array(run.q[:, i])
+        axes.plot(run.t, wrapped(value) if wrap and kind == "angle" else value, label=symbol(name))
+    unit = _UNITS[kinds.pop()] if len(kinds) == 1 else ""
+    axes.set_ylabel("coordinates" + (f" ({unit})" if unit else ""))
+    axes.tick_params(labelbottom=False)
+    axes.legend(ncols=min(4, len(run.names)), loc="best")
+    axes.set_title(f"{dict(run.notes).get('method', '')}, dt = {run.dt:.4g} s", loc="left")
+
+
+def _energy(axes: Axes, run: Run) -> None:
+    energy = np.asarray(run.energy)
+    conserved = dict(run.notes).get("conservative", "yes") == "yes"
+    value = energy - energy[0] if conserved else energy
+    axes.plot(run.t, value, color=OKABE_ITO[6], linewidth=1.1)
+    axes.set_ylabel("$E(t) - E(0)$ (J)" if conserved else "$E$ (J)")
+    axes.set_xlabel("$t$ (s)")
+
+
+def _paths(figure: Figure, place: Any, places: np.ndarray) -> None:
+    three = places.shape[2] == 3
+    axes: Any = figure.add_subplot(place, projection="3d" if three else None)
+    for i in range(places.shape[1]):
+        columns = [places[:, i, k] for k in range(min(places.shape[2], 3))]
+        if len(columns) == 1:
+            columns.append(np.zeros_like(columns[0]))
+        axes.plot(*columns, color=OKABE_ITO[i % 8], linewidth=0.9, alpha=0.75)
+        axes.plot(*(c[-1:] for c in columns), "o", color=OKABE_ITO[i % 8], markersize=7)
+    axes.set_xlabel("$x$ (m)")
+    axes.set_ylabel("$y$ (m)")
+    if three:
+        axes.set_zlabel("$z$ (m)")
+        axes.set_box_aspect(np.maximum(np.ptp(places.reshape(-1, 3), axis=0), 1e-9))
+    else:
+        axes.set_aspect("equal", adjustable="datalim")
+    axes.set_title("paths of the particles", loc="left")

@@ -1,0 +1,36 @@
+"""Colours and rules that every picture shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+
+_RULES = {
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "axes.titlesize": 11,
+    "axes.labelsize": 11,
+    "font.size": 10,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "figure.dpi": 110,
+    "savefig.dpi": 150,
+    "figure.constrained_layout.use": True,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Okabe–Ito colours, light grid, no box; for the figures made inside."""
+    import matplotlib as mpl
+    from cycler import cycler
+
+    rules: Any = {**_RULES, "axes.prop_cycle": cycler(color=OKABE_ITO)}
+    with mpl.rc_context(rules):
+        yield
