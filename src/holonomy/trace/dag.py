@@ -1,0 +1,195 @@
+r"""A function as a directed acyclic graph of scalar operations.
+
+A *graph* is a finite set of nodes.  A node is a triple (operation, arguments, data) with a scalar type, where the arguments
+are earlier nodes; its value is the operation applied to the values of its arguments.  The graph is *hash-consed*: asking twice
+for the same triple gives the same node, so equal subexpressions are one object and `is` decides equality.  Nodes never
+change, and `node.index` grows along every edge, so sorting by index is a topological order.
+
+Leaves are
+
+- `const`: `data` is the number,
+- `input`: `data = (leaf, element)`, element number `element` (row-major) of argument array number `leaf`,
+- `variable`: `data` is a serial number; a value that someone else supplies (a loop's carry, a load from memory).
+
+Every other operation is listed in `OPERATIONS` with its arity.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+OPERATIONS: Final[dict[str, int]] = {
+    # arithmetic
+    "add": 2, "sub": 2, "mul": 2, "div": 2, "rem": 2, "neg": 1, "abs": 1, "sign": 1, "pow": 2, "max": 2, "min": 2,
+    "floor": 1, "ceil": 1, "round": 1, "roundeven": 1, "nextafter": 2,
+    # elementary functions
+    "sqrt": 1, "cbrt": 1, "exp": 1, "exp2": 1, "expm1": 1, "log": 1, "log1p": 1,
+    "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "atan2": 2,
+    "sinh": 1, "cosh": 1, "tanh": 1, "asinh": 1, "acosh": 1, "atanh": 1,
+    "erf": 1, "erfc": 1, "lgamma": 1,
+    # comparison, logic, choice: select(c, a, b) is a where c holds and b elsewhere
+    "lt": 2, "le": 2, "eq": 2, "ne": 2, "isfinite": 1, "and": 2, "or": 2, "xor": 2, "not": 1, "select": 3,
+    "shl": 2, "lshr": 2, "ashr": 2,
+    # change of scalar type (the node's own type is the new one; the second keeps the bits)
+    "convert": 1, "bitcast": 1,
+    # load(i): element i of the read-only memory named by `data`
+    "load": 1,
+}  # fmt: skip
+
+PREDICATES: Final = frozenset({"lt", "le", "eq", "ne", "isfinite"})
+COMMUTATIVE: Final = frozenset({"add", "mul", "max", "min", "eq", "ne", "and", "or", "xor"})
+
+DTYPES: Final[dict[str, np.dtype[Any]]] = {
+    "f8": np.dtype(np.float64), "f4": np.dtype(np.float32), "b1": np.dtype(np.bool_),
+    "i8": np.dtype(np.int64), "i4": np.dtype(np.int32), "i2": np.dtype(np.int16), "i1": np.dtype(np.int8),
+    "u8": np.dtype(np.uint64), "u4": np.dtype(np.uint32), "u2": np.dtype(np.uint16), "u1": np.dtype(np.uint8),
+}  # fmt: skip
+
+
+def dtype_name(dtype: Any) -> str:
+    """The two-letter name used by nodes: kind and size in bytes, as in `f8`, `i4`, `b1`."""
+    numpy_dtype = np.dtype(dtype)
+    return f"{numpy_dtype.kind}{numpy_dtype.itemsize}"
+
+
+class Node:
+    """One scalar operation: `op` applied to `args`, with `data` for leaves, of scalar type `dtype`."""
+
+    __slots__ = ("args", "data", "dtype", "index", "op")
+
+    op: str
+    args: tuple[Node, ...]
+    data: Any
+    dtype: str
+    index: int
+
+    def __init__(self, op: str, args: tuple[Node, ...], data: Any, dtype: str, index: int) -> None:
+        put = object.__setattr__
+        put(self, "op", op)
+        put(self, "args", args)
+        put(self, "data", data)
+        put(self, "dtype", dtype)
+        put(self, "index", index)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"A node never changes: cannot set {name!r}. Build another node instead.")
+
+    def __repr__(self) -> str:
+        return expression(self)
+
+
+class Graph:
+    """A growing hash-consed set of nodes; it never forgets or alters one."""
+
+    def __init__(self) -> None:
+        self._table: dict[tuple[Any, ...], Node] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _new(self, op: str, args: tuple[Node, ...], data: Any, dtype: str) -> Node:
+        node = Node(op, args, data, dtype, self._count)
+        self._count += 1
+        return node
+
+    def node(self, op: str, args: tuple[Node, ...], dtype: str, data: Any = None) -> Node:
+        """The node (op, args, data) of type `dtype`: the existing one where there is one. No simplification."""
+        key = (op, dtype, data, *[a.index for a in args])
+        found = self._table.get(key)
+        if found is None:
+            found = self._table[key] = self._new(op, args, data, dtype)
+        return found
+
+    def find(self, op: str, args: tuple[Node, ...], dtype: str, data: Any = None) -> Node | None:
+        """The node (op, args, data) if it exists already."""
+        return self._table.get((op, dtype, data, *[a.index for a in args]))
+
+    def constant(self, value: float | int | bool, dtype: str) -> Node:
+        """The number `value` as a scalar of type `dtype`; 0.0 and -0.0 differ, all NaNs are one."""
+        kind = dtype[0]
+        number: float | int | bool
+        if kind == "f":
+            number = float(value)
+            key: Any = struct.pack("d", number) if not math.isnan(number) else "nan"
+        elif kind == "b":
+            number = key = bool(value)
+        else:
+            number = key = int(value)
+        found = self._table.get(("const", dtype, key))
+        if found is None:
+            found = self._table["const", dtype, key] = self._new("const", (), number, dtype)
+        return found
+
+    def input(self, leaf: int, element: int, dtype: str) -> Node:
+        """Element `element` (row-major) of argument array `leaf`."""
+        return self.node("input", (), dtype, (leaf, element))
+
+    def variable(self, dtype: str) -> Node:
+        """A fresh leaf, equal to no other node."""
+        return self._new("variable", (), self._count, dtype)
+
+
+def reachable(outputs: Iterable[Node]) -> list[Node]:
+    """All nodes that `outputs` depend on, themselves included, arguments before users."""
+    seen: dict[int, Node] = {}
+    stack = list(outputs)
+    while stack:
+        node = stack.pop()
+        if node.index not in seen:
+            seen[node.index] = node
+            stack.extend(node.args)
+    return [seen[i] for i in sorted(seen)]
+
+
+def substitute(
+    outputs: Sequence[Node], mapping: Mapping[Node, Node], rebuild: Callable[[Node, tuple[Node, ...]], Node]
+) -> list[Node]:
+    """`outputs` with each node in `mapping` replaced.
+
+    `rebuild(node, args)` makes the counterpart of `node` with new arguments; a simplifier's constructor simplifies on the way.
+    """
+    done: dict[int, Node] = {}
+    for node in reachable(outputs):
+        if node in mapping:
+            done[node.index] = mapping[node]
+            continue
+        args = tuple([done[a.index] for a in node.args])
+        same = all(new is old for new, old in zip(args, node.args, strict=True))
+        done[node.index] = node if same else rebuild(node, args)
+    return [done[n.index] for n in outputs]
+
+
+def hoist(
+    graph: Graph, outputs: Sequence[Node], leaf: int, rebuild: Callable[[Node, tuple[Node, ...]], Node]
+) -> tuple[list[Node], list[float]]:
+    """`outputs` with every float constant that is not structural turned into an element of argument array `leaf`.
+
+    Returns the new outputs and the numbers, element by element.  See `structural`.
+    """
+    found = [n for n in reachable(outputs) if n.op == "const" and n.dtype[0] == "f" and not structural(n.data)]
+    mapping = {n: graph.input(leaf, k, n.dtype) for k, n in enumerate(found)}
+    return substitute(outputs, mapping, rebuild), [float(n.data) for n in found]
+
+
+def structural(value: float) -> bool:
+    """Whether a number belongs to the form of an expression (0, ±1, ±½, ±3/2, … up to 16; ±∞, NaN) and not to its data."""
+    return not math.isfinite(value) or (abs(value) <= 16.0 and (2.0 * value).is_integer())
+
+
+def expression(node: Node, depth: int = 6) -> str:
+    """A short readable form of a node, cut below `depth` levels."""
+    if node.op == "const":
+        return repr(node.data)
+    if node.op == "input":
+        return f"x{node.data[0]}[{node.data[1]}]"
+    if node.op == "variable":
+        return f"v{node.data}"
+    if depth == 0:
+        return "…"
+    return f"{node.op}({', '.join(expression(a, depth - 1) for a in node.args)})"

@@ -1,0 +1,330 @@
+"""From a plan to LLVM IR text: one function `@body` on argument and result pointers, and entry points around it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from .dag import DTYPES, Node
+from .operations import scalar, type_of
+from .plan import Block, Branch, Buffer, Copy, Load, Loop, Plan, Statement, Store
+from .schedule import Schedule
+from .vectormath import hexadecimal, sincos
+
+_STACK_BYTES: Final = 4096
+_ALIGN: Final = 64
+
+
+class Emitter:
+    """Writes the body of one plan."""
+
+    def __init__(self, plan: Plan, width: int) -> None:
+        self.plan = plan
+        self.schedule = Schedule(plan)
+        self.width = width
+        self.lines: list[str] = []
+        self.entry: list[str] = []
+        self.globals: list[str] = []
+        self.values: dict[int, str] = {}
+        self.places: dict[Buffer, str] = {}
+        self.declared: set[str] = set()
+        self.widths: set[int] = set()
+        self.shared: dict[tuple[int, int], str] = {}
+        self.label = "entry"
+        self.scratch = 0
+        self._names = 0
+
+    # ── text ──────────────────────────────────────────────────────────────────────────────────────
+    def fresh(self, stem: str = "t") -> str:
+        self._names += 1
+        return f"{stem}{self._names}"
+
+    def put(self, text: str) -> str:
+        """A line that defines a fresh name."""
+        name = f"%{self.fresh()}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def start(self, label: str) -> None:
+        """Begin a basic block."""
+        self.lines.append(f"{label}:")
+        self.label = label
+
+    def call(self, name: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
+        """A call of a C function without side effects."""
+        types = ", ".join(t for t, _ in arguments)
+        attributes = "" if name.startswith("llvm.") else " #0"
+        self.declared.add(f"declare {result} @{name}({types}){attributes}")
+        return self.put(f"call {result} @{name}({', '.join(f'{t} {v}' for t, v in arguments)})")
+
+    # ── nodes ─────────────────────────────────────────────────────────────────────────────────────
+    def value(self, node: Node) -> str:
+        """The operand text of a node that is already computed."""
+        if node.op == "const":
+            return literal(node.data, node.dtype)
+        return self.values[node.index]
+
+    def need(self, roots: Sequence[Node], block: Block) -> None:
+        """Compute what `roots` need in this block."""
+        nodes = self.schedule.pending(roots, block, self.values)
+        levels: dict[int, int] = {}
+        rows: dict[int, tuple[list[Node], list[Node]]] = {}
+        for node in nodes:
+            angle = node.op in ("sin", "cos") and node.dtype == "f8"
+            level = max([levels.get(c.index, 0) for c in self.schedule.children(node)], default=0) + angle
+            levels[node.index] = level
+            rows.setdefault(level, ([], []))[0 if angle else 1].append(node)
+        divisions: dict[int, int] = {}
+        for node in nodes:
+            if node.op == "div" and node.dtype[0] == "f":
+                divisions[node.args[1].index] = divisions.get(node.args[1].index, 0) + 1
+        for level in sorted(rows):
+            angles, others = rows[level]
+            self._angles(angles)
+            for node in others:
+                self._node(node, block, divisions)
+
+    def _node(self, node: Node, block: Block, divisions: dict[int, int]) -> None:
+        alias = self.plan.aliases.get(node)
+        if alias is not None:
+            self.values[node.index] = self.value(alias)
+        elif node.op == "variable" or node.op == "const":
+            return
+        elif node.op == "input":
+            leaf, element = node.data
+            self.values[node.index] = self._read(f"%in{leaf}", literal(element, "i8"), node.dtype)
+        elif node.op == "load":
+            self.values[node.index] = self._read(self.place(node.data), self.value(node.args[0]), node.dtype)
+        elif node.op == "div" and divisions.get(node.args[1].index, 0) > 1:
+            self.values[node.index] = self._shared_division(node, block)
+        else:
+            self.values[node.index] = scalar(self, node)
+
+    def _shared_division(self, node: Node, block: Block) -> str:
+        """a/b by one reciprocal for all quotients with this denominator."""
+        kind, below = type_of(node.dtype), node.args[1]
+        key = (below.index, id(block))
+        if key not in self.shared:
+            self.shared[key] = self.put(f"fdiv {kind} {literal(1.0, node.dtype)}, {self.value(below)}")
+        above = node.args[0]
+        if above.op == "const" and above.data == 1.0:
+            return self.shared[key]
+        return self.put(f"fmul contract {kind} {self.value(above)}, {self.shared[key]}")
+
+    def _angles(self, nodes: list[Node]) -> None:
+        """Sines and cosines, those of one angle together and several angles at a time."""
+        angles = list(dict.fromkeys([n.args[0] for n in nodes]))
+        start = 0
+        while start < len(angles):
+            left = len(angles) - start
+            width = next(w for w in (8, 4, 2, 1) if w == 1 or (w <= self.width and (left >= w or left > w // 2)))
+            group = angles[start : start + width]
+            start += width
+            self.widths.add(width)
+            kind = f"<{width} x double>"
+            vector = "poison"
+            for i in range(width):
+                angle = self.value(group[i] if i < len(group) else group[0])
+                vector = self.put(f"insertelement {kind} {vector}, double {angle}, i32 {i}")
+            both = self.put(f"call fastcc {{{kind}, {kind}}} @sincos{width}({kind} {vector})")
+            parts = {"sin": self.put(f"extractvalue {{{kind}, {kind}}} {both}, 0")}
+            parts["cos"] = self.put(f"extractvalue {{{kind}, {kind}}} {both}, 1")
+            for node in nodes:
+                if node.args[0] in group:
+                    lane = group.index(node.args[0])
+                    self.values[node.index] = self.put(f"extractelement {kind} {parts[node.op]}, i32 {lane}")
+
+    # ── memory ────────────────────────────────────────────────────────────────────────────────────
+    def place(self, buffer: Buffer) -> str:
+        """The pointer to a buffer."""
+        if buffer.kind == "input":
+            return f"%in{buffer.leaf}"
+        if buffer.kind == "output":
+            return f"%out{buffer.leaf}"
+        if buffer not in self.places:
+            self.places[buffer] = self._constant(buffer) if buffer.kind == "constant" else self._room(buffer)
+        return self.places[buffer]
+
+    def _constant(self, buffer: Buffer) -> str:
+        assert buffer.values is not None
+        name = f"@{self.fresh('c')}"
+        data = buffer.values.astype(np.uint8 if buffer.dtype == "b1" else DTYPES[buffer.dtype]).tobytes()
+        text = "".join(f"\\{byte:02X}" for byte in data)
+        self.globals.append(f'{name} = private constant [{len(data)} x i8] c"{text}", align {_ALIGN}')
+        return name
+
+    def _room(self, buffer: Buffer) -> str:
+        size = max(1, buffer.size) * DTYPES[buffer.dtype].itemsize
+        name = f"%{self.fresh('m')}"
+        if size <= _STACK_BYTES:
+            self.entry.append(f"  {name} = alloca [{size} x i8], align {_ALIGN}")
+        else:
+            self.entry.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {self.scratch}")
+            self.scratch += -(-size // _ALIGN) * _ALIGN
+        return name
+
+    def _address(self, place: str, index: str, dtype: str) -> str:
+        return self.put(f"getelementptr inbounds {_stored(dtype)}, ptr {place}, i64 {index}")
+
+    def _read(self, place: str, index: str, dtype: str) -> str:
+        raw = self.put(f"load {_stored(dtype)}, ptr {self._address(place, index, dtype)}")
+        return self.put(f"trunc i8 {raw} to i1") if dtype == "b1" else raw
+
+    # ── statements ────────────────────────────────────────────────────────────────────────────────
+    def run(self, statements: Sequence[Statement], block: Block) -> None:
+        for statement in statements:
+            self.need(self.schedule.roots(statement), block)
+            match statement:
+                case Store():
+                    self._store(statement)
+                case Load(buffer, index, result):
+                    self.values[result.index] = self._read(self.place(buffer), self.value(index), result.dtype)
+                case Copy(target, source):
+                    self._copy(target, source)
+                case Loop():
+                    self._loop(statement)
+                case Branch():
+                    self._branch(statement)
+
+    def _store(self, store: Store) -> None:
+        dtype = store.buffer.dtype
+        value = self.value(store.value)
+        if dtype == "b1":
+            value = self.put(f"zext i1 {value} to i8")
+        address = self._address(self.place(store.buffer), self.value(store.index), dtype)
+        self.line(f"store {_stored(dtype)} {value}, ptr {address}")
+
+    def _copy(self, target: Buffer, source: Buffer) -> None:
+        size = target.size * DTYPES[target.dtype].itemsize
+        self.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        self.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {self.place(target)}, ptr {self.place(source)}, i64 {size}, i1 false)")
+
+    def _loop(self, loop: Loop) -> None:
+        before, head, body, after = self.label, *[self.fresh(s) for s in ("head", "body", "after")]
+        self.line(f"br label %{head}")
+        self.start(head)
+        slots = []
+        for carry in loop.carries:
+            name = self.values[carry.variable.index] = f"%{self.fresh('v')}"
+            slots.append((len(self.lines), name, carry))
+            self.lines.append("")
+        self.run(loop.block.header, loop.block)
+        self.need([loop.condition], loop.block)
+        self.line(f"br i1 {self.value(loop.condition)}, label %{body}, label %{after}")
+        self.start(body)
+        self.run(loop.block.statements, loop.block)
+        self.need([c.next for c in loop.carries], loop.block)
+        for where, name, carry in slots:
+            first, following = self.value(carry.initial), self.value(carry.next)
+            self.lines[where] = f"  {name} = phi {type_of(carry.variable.dtype)} [{first}, %{before}], [{following}, %{self.label}]"
+        self.line(f"br label %{head}")
+        self.start(after)
+        for carry in loop.carries:
+            self.values[carry.result.index] = self.values[carry.variable.index]
+
+    def _branch(self, branch: Branch) -> None:
+        labels = [self.fresh("case") for _ in branch.blocks]
+        after = self.fresh("after")
+        selector = self.value(branch.selector)
+        if len(labels) == 2:
+            test = self.put(f"icmp sle i64 {selector}, 0")
+            self.line(f"br i1 {test}, label %{labels[0]}, label %{labels[1]}")
+        else:
+            low = self.put(f"icmp slt i64 {selector}, 0")
+            clamped = self.put(f"select i1 {low}, i64 0, i64 {selector}")
+            cases = " ".join(f"i64 {n}, label %{label}" for n, label in enumerate(labels[:-1]))
+            self.line(f"switch i64 {clamped}, label %{labels[-1]} [{cases}]")
+        rows = []
+        for label, block, row in zip(labels, branch.blocks, branch.yields, strict=True):
+            self.start(label)
+            self.run(block.statements, block)
+            self.need(row, block)
+            rows.append((self.label, [self.value(n) for n in row]))
+            self.line(f"br label %{after}")
+        self.start(after)
+        for column, result in enumerate(branch.results):
+            pairs = ", ".join(f"[{values[column]}, %{label}]" for label, values in rows)
+            self.values[result.index] = self.put(f"phi {type_of(result.dtype)} {pairs}")
+
+
+def _stored(dtype: str) -> str:
+    return "i8" if dtype == "b1" else type_of(dtype)
+
+
+def literal(value: float | int | bool, dtype: str) -> str:
+    """A number as LLVM writes it."""
+    if dtype == "f8":
+        return hexadecimal(value)
+    if dtype == "f4":
+        return hexadecimal(struct.unpack("<f", struct.pack("<f", value))[0])
+    if dtype == "b1":
+        return "true" if value else "false"
+    return str(int(value))
+
+
+def module(plan: Plan, width: int) -> tuple[str, int]:
+    """The LLVM IR of a plan, and the bytes of scratch memory that a call needs.
+
+    `kernel(arguments, scratch)` runs once on a table of pointers (arguments, then results);
+    `many(arguments, strides, begin, end, scratch)` runs members begin to end, pointer k moved by strides[k] bytes each.
+    """
+    emitter = Emitter(plan, width)
+    emitter.run(plan.root.statements, plan.root)
+    names = [f"%in{k}" for k in range(len(plan.inputs))] + [f"%out{k}" for k in range(len(plan.outputs))]
+    parameters = ", ".join(
+        [f"ptr noalias readonly {n}" if n.startswith("%in") else f"ptr noalias {n}" for n in names]
+        + ["ptr noalias %scratch"]
+    )
+    helpers = [sincos(w) for w in sorted(emitter.widths)]
+    if helpers:
+        emitter.declared |= {"declare double @sin(double) #0", "declare double @cos(double) #0"}
+    text = [
+        *sorted(emitter.declared),
+        *emitter.globals,
+        *helpers,
+        f"define internal void @body({parameters}) #2 {{",
+        "entry:",
+        *emitter.entry,
+        *emitter.lines,
+        "  ret void",
+        "}",
+        *_entries(len(names)),
+        "attributes #0 = { nounwind willreturn memory(none) }",
+        "attributes #1 = { nounwind willreturn memory(none) alwaysinline }",
+        "attributes #2 = { nounwind noinline }",
+    ]
+    return "\n".join(text) + "\n", emitter.scratch
+
+
+def _entries(count: int) -> list[str]:
+    load = [
+        line
+        for k in range(count)
+        for line in (f"  %q{k} = getelementptr ptr, ptr %table, i64 {k}", f"  %p{k} = load ptr, ptr %q{k}")
+    ]
+    passed = ", ".join([f"ptr %p{k}" for k in range(count)] + ["ptr %scratch"])
+    move = []
+    for k in range(count):
+        move += [
+            f"  %w{k} = getelementptr i64, ptr %strides, i64 {k}",
+            f"  %s{k} = load i64, ptr %w{k}",
+            f"  %o{k} = mul i64 %s{k}, %m",
+            f"  %r{k} = getelementptr i8, ptr %p{k}, i64 %o{k}",
+        ]
+    moved = ", ".join([f"ptr %r{k}" for k in range(count)] + ["ptr %scratch"])
+    return [
+        "define void @kernel(ptr %table, ptr %scratch) nounwind {", "entry:", *load, f"  call void @body({passed})", "  ret void", "}",
+        "define void @many(ptr %table, ptr %strides, i64 %begin, i64 %end, ptr %scratch) nounwind {", "entry:", *load,
+        "  br label %head", "head:", "  %m = phi i64 [%begin, %entry], [%next, %turn]", "  %more = icmp slt i64 %m, %end",
+        "  br i1 %more, label %turn, label %done", "turn:", *move, f"  call void @body({moved})", "  %next = add i64 %m, 1",
+        "  br label %head", "done:", "  ret void", "}",
+    ]  # fmt: skip
+
+
+

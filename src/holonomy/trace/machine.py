@@ -1,0 +1,105 @@
+"""From LLVM IR to a loaded machine function for the processor this runs on."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from . import cache as disk
+
+_lock = threading.Lock()
+_serial = itertools.count()
+_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_MANY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Machine code in memory; `kernel` and `many` release the interpreter's lock while they run."""
+
+    kernel: Any
+    many: Any
+    tracker: Any
+
+
+@cache
+def _target() -> tuple[Any, str, str]:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    triple = llvm.get_process_triple()
+    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=2, reloc="pic", codemodel="small", jit=True
+    )
+    return machine, f"{triple} {cpu} {features}", triple
+
+
+@cache
+def _jit() -> Any:
+    # The compiler proper is `_target`; this one only loads finished objects.
+    machine = llvm.Target.from_triple(_target()[2]).create_target_machine(jit=True)
+    return llvm.create_lljit_compiler(machine, use_jit_link=False)
+
+
+@cache
+def vector_width() -> int:
+    """How many doubles the processor's registers hold."""
+    features = llvm.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 8
+    return 4 if features.get("avx") else 2
+
+
+def identity() -> str:
+    """What machine code depends on besides its IR: LLVM, processor, and the way we drive them."""
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return f"llvmlite {llvmlite.__version__} LLVM {version} {_target()[1]} passes {_PASSES}"
+
+
+def load(ir: str) -> Loaded:
+    """Machine code for `ir`, from the disk if the same IR was compiled here before."""
+    key = disk.key(ir, identity())
+    code = disk.read(key)
+    if code is None:
+        code = assemble(ir)
+        disk.write(key, code)
+        return _link(code)
+    try:
+        return _link(code)
+    except RuntimeError:
+        disk.forget(key)
+        return _link(assemble(ir))
+
+
+_PASSES = 1
+
+
+def assemble(ir: str) -> bytes:
+    """An object file: parse, optimise, generate code."""
+    machine, _, triple = _target()
+    with _lock:
+        parsed = llvm.parse_assembly(ir)
+        parsed.triple = triple
+        parsed.data_layout = str(machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        options.slp_vectorization = False
+        options.loop_vectorization = False
+        options.loop_unrolling = False
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(parsed, builder)
+        return machine.emit_object(parsed)
+
+
+def _link(code: bytes) -> Loaded:
+    with _lock:
+        builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        builder.export_symbol("kernel").export_symbol("many")
+        tracker = builder.link(_jit(), f"holonomy{next(_serial)}")
+    return Loaded(_KERNEL(tracker["kernel"]), _MANY(tracker["many"]), tracker)

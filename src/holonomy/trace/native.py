@@ -1,0 +1,177 @@
+"""Run a JAX function of small arrays as machine code."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import jax
+import numpy as np
+
+from .dag import DTYPES, dtype_name
+from .llvm import module
+from .lower import Limits, Lowering, TooLarge
+from .machine import Loaded, load, vector_width
+from .plan import Unsupported
+from .structure import Form
+
+__all__ = ["Compiled", "Unsupported", "compilations", "compile"]
+
+# Tried in turn: fewer arrays taken apart, more kept in memory, until the function is small enough.
+_ATTEMPTS = (Limits(), Limits(scalars=64, carried=32, unrolled=64, solve=4), Limits(scalars=8, carried=8, unrolled=0, solve=2, pivoted=2))
+
+
+class Code:
+    """Machine code of one form of function, for any numbers."""
+
+    def __init__(self, loaded: Loaded, scratch: int, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        self.loaded = loaded
+        self.scratch = scratch
+        self.inputs = [(shape, DTYPES[dtype]) for shape, dtype in inputs]
+        self.outputs = [(shape, DTYPES[dtype]) for shape, dtype in outputs]
+
+    def run(self, leaves: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Results for one set of arguments."""
+        results = [np.empty(shape, dtype) for shape, dtype in self.outputs]
+        table = _table([*leaves, *results])
+        scratch = np.empty(self.scratch, np.uint8)
+        self.loaded.kernel(table, scratch.ctypes.data)
+        return results
+
+    def run_many(self, leaves: Sequence[np.ndarray], mapped: Sequence[bool], count: int) -> list[np.ndarray]:
+        """Results for `count` sets of arguments, spread over the cores."""
+        results = [np.empty((count, *shape), dtype) for shape, dtype in self.outputs]
+        table = _table([*leaves, *results])
+        steps = [a.strides[0] if m else 0 for a, m in zip(leaves, mapped, strict=True)] + [r.strides[0] for r in results]
+        strides = np.array(steps, np.int64)
+
+        def part(begin: int, end: int) -> None:
+            scratch = np.empty(self.scratch, np.uint8)
+            self.loaded.many(table, strides.ctypes.data, begin, end, scratch.ctypes.data)
+
+        parts = min(count, 4 * _cores())
+        if parts <= 1:
+            part(0, count)
+            return results
+        cuts = np.linspace(0, count, parts + 1).astype(int).tolist()
+        list(_pool().map(part, cuts[:-1], cuts[1:]))
+        return results
+
+
+class Compiled:
+    """A function as machine code: call it as the original; it gives NumPy arrays. Other threads run meanwhile."""
+
+    def __init__(self, code: Code, hidden: list[np.ndarray], inputs: Any, outputs: Any) -> None:
+        self.code = code
+        self._hidden = hidden
+        self._inputs = inputs
+        self._outputs = outputs
+
+    def __call__(self, *args: Any) -> Any:
+        leaves = self._leaves(args)
+        checked = [_checked(k, x, *spec) for k, (x, spec) in enumerate(zip(leaves, self.code.inputs, strict=False))]
+        return jax.tree.unflatten(self._outputs, self.code.run([*checked, *self._hidden]))
+
+    def batch(self, *args: Any, axes: Any = 0) -> Any:
+        """The function on many members at once, one after another on each core.
+
+        `axes` as in `jax.vmap`: a prefix of the arguments with 0 (members along the first axis) or None (the same for all).
+        """
+        leaves = self._leaves(args)
+        if isinstance(axes, (int, type(None))):
+            axes = (axes,) * len(args)
+        marks = jax.tree.leaves(
+            jax.tree.map(lambda axis, part: jax.tree.map(lambda _: axis == 0, part), tuple(axes), args, is_leaf=lambda a: a is None)
+        )
+        counts = {np.shape(x)[0] for x, m in zip(leaves, marks, strict=True) if m}
+        if len(counts) != 1:
+            raise ValueError(f"The batched arguments need one common length along their first axis; they have {sorted(counts)}.")
+        (count,) = counts
+        checked = []
+        for k, (x, mark, (shape, dtype)) in enumerate(zip(leaves, marks, self.code.inputs, strict=False)):
+            checked.append(_checked(k, x, (count, *shape) if mark else shape, dtype))
+        mapped = [*marks, *[False] * len(self._hidden)]
+        results = self.code.run_many([*checked, *self._hidden], mapped, count)
+        return jax.tree.unflatten(self._outputs, results)
+
+    def _leaves(self, args: tuple[Any, ...]) -> list[Any]:
+        leaves, structure = jax.tree.flatten(args)
+        if structure != self._inputs:
+            raise ValueError(f"The function was compiled for arguments of structure {self._inputs} but got {structure}.")
+        return leaves
+
+
+_codes: dict[Any, Code] = {}
+_lock = threading.Lock()
+_count = 0
+
+
+def compilations() -> int:
+    """How many forms of function were compiled (or read from disk) in this process so far."""
+    return _count
+
+
+def compile(fun: Callable[..., Any], example_args: Sequence[Any]) -> Compiled:
+    """Machine code for `fun`, traced at arguments shaped like `example_args`.
+
+    A function of the same form as an earlier one, whatever its numbers, reuses that one's code.
+    Raises `Unsupported`, naming the primitive, for what has no native form.
+    """
+    global _count
+    closed, shape = jax.make_jaxpr(fun, return_shape=True)(*example_args)
+    form = Form(closed)
+    with _lock:
+        code = _codes.get(form.key)
+        if code is None:
+            code = _codes[form.key] = _build(closed, form)
+            _count += 1
+    hidden = [np.array(form.numbers, np.float64), *[np.ascontiguousarray(a) for a in form.arrays]]
+    return Compiled(code, hidden, jax.tree.structure(tuple(example_args)), jax.tree.structure(shape))
+
+
+def _build(closed: Any, form: Form) -> Code:
+    for k, limits in enumerate(_ATTEMPTS):
+        try:
+            plan = lower(closed, form, limits)
+            break
+        except TooLarge:
+            if k == len(_ATTEMPTS) - 1:
+                raise
+    ir, scratch = module(plan, vector_width())
+    return Code(load(ir), scratch, plan.inputs, plan.outputs)
+
+
+def lower(closed: Any, form: Form, limits: Limits) -> Any:
+    """The plan of a closed jaxpr whose numbers are hidden arguments after its own."""
+    inputs = [(tuple(v.aval.shape), dtype_name(v.aval.dtype)) for v in closed.jaxpr.invars]
+    lowering = Lowering(limits, form=form, leaf=len(inputs))
+    args = [lowering.argument(k, shape, dtype) for k, (shape, dtype) in enumerate(inputs)]
+    results = lowering.closed(closed, args)
+    inputs.append(((len(form.numbers),), "f8"))
+    inputs += [(a.shape, dtype_name(a.dtype)) for a in form.arrays]
+    return lowering.plan(inputs, results)
+
+
+def _checked(position: int, x: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    array = np.asarray(x)
+    if array.shape != shape:
+        raise ValueError(f"Argument array {position} has shape {array.shape}, but the code was compiled for {shape}.")
+    return np.ascontiguousarray(array, dtype).reshape(shape)
+
+
+def _table(arrays: Sequence[np.ndarray]) -> Any:
+    return (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if os.name == "posix" and "sched_getaffinity" in dir(os) else os.cpu_count() or 1
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="holonomy")
