@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from holonomy.motion import loop
-from holonomy.motion.plan import Plan
+from holonomy.motion.drive import Driver
 
 if TYPE_CHECKING:
     from holonomy.motion.run import Run
@@ -36,21 +35,13 @@ def _one(run: Run, t: float) -> tuple[np.ndarray, np.ndarray]:
     if run.system is None or run.method is None:
         return _hermite(run, min(k, len(run.t) - 2), t)
     whole, rest = divmod(abs(t - run.t[k]), run.dt)
-    row = Plan(float(run.t[k]), sign * run.dt, np.array([int(whole)]), np.array([sign * rest]))
-    now = loop.start(run.system, run.method, np.float64(row.t0), run.q[k], run.v[k])
-    _, saved, done = loop.chunk(
-        run.system,
-        run.method,
-        now,
-        np.float64(row.t0),
-        np.float64(row.dt),
-        loop.padded(row.counts),
-        loop.padded(row.rests),
-        np.int64(1),
-    )
-    if int(done) != 1:
+    t0, dt = float(run.t[k]), sign * run.dt
+    driver = Driver(run.system, run.method)
+    now = driver.start(t0, run.q[k], run.v[k])
+    _, saved, done = driver.rows(now, t0, dt, np.array([int(whole)]), np.array([sign * rest]))
+    if done != 1:
         return np.full_like(run.q[k], np.nan), np.full_like(run.v[k], np.nan)
-    return np.asarray(saved.q[0]), np.asarray(saved.v[0])
+    return saved.q[0], saved.v[0]
 
 
 def _hermite(run: Run, k: int, t: float) -> tuple[np.ndarray, np.ndarray]:

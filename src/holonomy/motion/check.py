@@ -124,7 +124,7 @@ def _with_mass(system: System, t: float, q: Any, v: Any) -> System:
 def _notes(system: System, method: AbstractMethod, why: str) -> dict[str, str]:
     traits = f"{method.traits}, order {method.order}" if method.traits else f"order {method.order}"
     return {
-        "engine": f"xla on {jax.default_backend()}",
+        "engine": "xla",
         "method": f"{method.label} ({traits})",
         "why": why,
         "conservative": "yes" if system.autonomous and not system.forces else "no",

@@ -39,13 +39,13 @@ class Gauss(AbstractMethod):
     """
 
     stages: int = eqx.field(static=True)
-    newton: bool = eqx.field(static=True)
+    iteration: str = eqx.field(static=True)
 
-    def __init__(self, stages: int = 3, *, newton: bool = True):
+    def __init__(self, stages: int = 3, *, iteration: str = "fixed point"):
         if stages not in (1, 2, 3, 4, 5, 6):
             raise ValueError(f"Gauss takes 1 to 6 stages (order twice that); got {stages!r}.")
         self.stages = int(stages)
-        self.newton = newton
+        self.iteration = iteration
 
     @property
     def order(self) -> int:
@@ -54,6 +54,11 @@ class Gauss(AbstractMethod):
     @property
     def label(self) -> str:
         return f"Gauss({self.stages})"
+
+    def fallback(self, certain: bool) -> Gauss | None:
+        if self.iteration == "newton":
+            return None
+        return Gauss(self.stages, iteration="both" if certain else "newton")
 
     @property
     def traits(self) -> str:
@@ -70,7 +75,7 @@ class Gauss(AbstractMethod):
         a, b, c = (np.asarray(x, state.q.dtype) for x in tableau(self.stages))
         local = system.local(state.q)
         guess = self._guess(local, state, h)
-        y, _ = local.enter(guess[0])
+        y = local.origin
         p = local.enter_momentum(state.p)
         times = t + c * h
 
@@ -91,9 +96,7 @@ class Gauss(AbstractMethod):
         mass = factor(
             mechanics.mass_matrix(local.lagrangian, t + 0.5 * h, y + 0.5 * h * middle, middle), local.definite
         )
-        w, (found, count) = implicit.solve(
-            balance, jax.vmap(lambda r: back_substitute(mass, r)), guess, newton=self.newton
-        )
+        w, (found, count) = implicit.solve(balance, jax.vmap(lambda r: back_substitute(mass, r)), guess, self.iteration)
         _, dq, _ = gradients(w)
         new = self._add_up(local, state, y, p, h * (b @ w), h * (b @ dq), w, h)
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))

@@ -2,7 +2,8 @@ r"""The equations of an implicit variational step, solved to round-off.
 
 Both `Gauss` and `SymplecticEuler` look for stage velocities W at which the momenta \(\partial L/\partial v\) equal what
 the forces make of them. A frozen mass matrix turns the residual into a correction; the iteration contracts like h for
-systems that are not stiff. Where it does not contract, Newton's method with the exact Jacobian takes over.
+systems that are not stiff. Where it does not contract, Newton's method with the exact Jacobian takes over; that is
+separate code, compiled only when it is needed.
 """
 
 from __future__ import annotations
@@ -34,9 +35,11 @@ class _Iterate(NamedTuple):
 
 
 def solve(
-    balance: Callable[[Any], Balance], precondition: Callable[[Any], Any], guess: Any, *, newton: bool = True
+    balance: Callable[[Any], Balance], precondition: Callable[[Any], Any], guess: Any, iteration: str
 ) -> tuple[Any, tuple[Any, Any]]:
     """The root of the balance near `guess`, with whether it was found and the number of iterations.
+
+    `iteration` is ``"fixed point"``, ``"newton"``, or ``"both"``, one after the other where the first fails.
 
     The iteration stops when corrections no longer shrink and are at the level of round-off, so the root is as good as
     the arithmetic allows. Derivatives of the root are those of the implicit function theorem.
@@ -66,8 +69,11 @@ def solve(
         return jax.lax.while_loop(going, once, first)
 
     def find(_: Any, start: Any) -> tuple[Any, tuple[Any, Any]]:
+        if iteration == "newton":
+            only = iterate(newton_direction, start, _NEWTON, jnp.bool_(True))
+            return only.w, (only.done, only.count)
         fixed = iterate(lambda w, r: precondition(r), start, _FIXED_POINT, jnp.bool_(True))
-        if not newton:
+        if iteration == "fixed point":
             return fixed.w, (fixed.done, fixed.count)
         second = iterate(newton_direction, jnp.where(fixed.done, fixed.w, start), _NEWTON, ~fixed.done)
         found = fixed.done | (second.done & (second.count > 0))

@@ -45,6 +45,14 @@ class AbstractMethod(eqx.Module):
     def read(self, system: System, t: Any, state: Any) -> tuple[Any, Any]:
         """Position and velocity of a state."""
 
+    def fallback(self, certain: bool) -> AbstractMethod | None:
+        """The same method with a slower, surer way to solve its equations, or None when there is none.
+
+        `certain` asks for the one to use where failing is not possible to react to, under a user's jit, vmap or grad.
+        """
+        del certain
+        return None
+
     @property
     def label(self) -> str:
         """How a user writes the method."""

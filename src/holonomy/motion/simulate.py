@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from holonomy.motion import check, loop
+from holonomy.motion.drive import Driver
 from holonomy.motion.gauss import Gauss
 from holonomy.motion.method import AbstractMethod
 from holonomy.motion.plan import Plan, plan
@@ -65,28 +66,24 @@ def simulate(
 
 def drive(problem: check.Problem, rows: Plan, notes: dict[str, str], progress: bool | ProgressBar | None) -> Run:
     """The plan in compiled chunks, with progress and a way to stop in between."""
-    system, method = problem.system, problem.method
-    t0, dt = np.float64(rows.t0), np.float64(rows.dt)
+    driver = Driver(problem.system, problem.method)
     saved: list[Any] = []
     now = None
     code = int(Code.ok)
     total = max(rows.steps, 1)
     with _Bar(progress) as report:
         try:
-            now = loop.start(system, method, t0, problem.q0, problem.v0)
+            now = driver.start(rows.t0, problem.q0, problem.v0)
             for counts, rests, wanted in loop.pieces(rows):
-                now, shots, done = loop.chunk(
-                    system, method, now, t0, dt, loop.padded(counts), loop.padded(rests), np.int64(len(counts))
-                )
-                good = np.flatnonzero(wanted[: int(done)])
-                saved.append(jax.tree.map(lambda x, g=good: np.asarray(x)[g], shots))
+                now, shots, done = driver.rows(now, rows.t0, rows.dt, counts, rests)
+                saved.append(jax.tree.map(lambda x, w=wanted[:done]: x[w], shots))
                 code = int(now.code)
                 report(int(now.index) / total)
                 if code != Code.ok:
                     break
         except KeyboardInterrupt:
             code = int(Code.interrupted)
-    return _collect(problem, rows, notes, saved, now, code)
+    return _collect(problem, rows, {**notes, "engine": driver.engine}, saved, now, code)
 
 
 def _collect(problem: check.Problem, rows: Plan, notes: dict[str, str], saved: list[Any], now: Any, code: int) -> Run:
@@ -115,7 +112,8 @@ def _collect(problem: check.Problem, rows: Plan, notes: dict[str, str], saved: l
 
 
 def _traced(problem: check.Problem, rows: Plan, notes: dict[str, str]) -> Run:
-    now, shots = loop.traced(problem.system, problem.method, rows, jnp.asarray(problem.q0), jnp.asarray(problem.v0))
+    method = problem.method.fallback(certain=True) or problem.method
+    now, shots = loop.traced(problem.system, method, rows, jnp.asarray(problem.q0), jnp.asarray(problem.v0))
     return Run(
         t=jnp.asarray(rows.times, shots.q.dtype),
         q=shots.q,

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from holonomy.motion import check, loop
+from holonomy.motion.drive import Driver
 from holonomy.motion.method import AbstractMethod
-from holonomy.motion.result import Code, Result, SimulationError
+from holonomy.motion.result import Result, SimulationError
 from holonomy.motion.run import Run
 from holonomy.systems import System
 
@@ -23,13 +24,13 @@ class Stepper:
         self.system = system
         self.method = method
         self.dt = dt
-        self._problem: check.Problem | None = None
+        self._driver: Driver | None = None
 
     def start(self, t: float, q: Any, v: Any) -> Any:
         """The state at an initial condition; checked like the initial condition of a run."""
         problem = check.problem(self.system, q, v, t + self.dt, self.dt, self.method, None, t, 1)
-        self._problem = problem
-        return np.float64(t), loop.start(problem.system, problem.method, np.float64(t), problem.q0, problem.v0)
+        self._driver = Driver(problem.system, problem.method)
+        return float(t), self._driver.start(t, problem.q0, problem.v0)
 
     def advance(self, state: Any, steps: int) -> Any:
         """The state that many steps later; raises `SimulationError` when a step fails."""
@@ -43,35 +44,23 @@ class Stepper:
         return float(t0 + now.index * self.dt), np.asarray(shot.q), np.asarray(shot.v), float(shot.energy)
 
     def _go(self, state: Any, steps: int) -> tuple[Any, Any]:
-        if self._problem is None:
+        if self._driver is None:
             raise ValueError("Call start(t, q, v) before stepping.")
         t0, now = state
-        zeros = np.zeros(1)
-        now, saved, done = loop.chunk(
-            self._problem.system,
-            self._problem.method,
-            now,
-            t0,
-            np.float64(self.dt),
-            loop.padded(np.array([steps], np.int64)),
-            loop.padded(zeros),
-            np.int64(1),
-        )
-        first = loop.Snapshot(*(np.asarray(x)[:1] for x in saved))
-        if int(now.code) != Code.ok or int(done) != 1:
-            raise SimulationError(self._broken(t0, now, first))
-        return (t0, now), loop.Snapshot(*(x[0] for x in first))
+        new, saved, done = self._driver.rows(now, t0, self.dt, np.array([steps]), np.zeros(1))
+        if done != 1:
+            raise SimulationError(self._broken(self._driver, t0, now, new))
+        return (t0, new), loop.Snapshot(*(x[0] for x in saved))
 
-    def _broken(self, t0: Any, now: Any, shot: loop.Snapshot) -> Run:
-        assert self._problem is not None
-        t = float(t0 + now.index * self.dt)
+    def _broken(self, driver: Driver, t0: float, before: Any, now: Any) -> Run:
+        _, shots, _ = driver.rows(before, t0, self.dt, np.zeros(1, np.int64), np.zeros(1))
         return Run(
-            t=np.array([t]),
-            **shot._asdict(),
-            result=Result(int(now.code), t, int(now.index)),
+            t=np.array([t0 + int(before.index) * self.dt]),
+            **shots._asdict(),
+            result=Result(int(now.code), t0 + int(now.index) * self.dt, int(now.index)),
             work=int(now.work),
-            system=self._problem.system,
-            method=self._problem.method,
+            system=driver.system,
+            method=driver.method,
             dt=self.dt,
-            notes=tuple(self._problem.notes.items()),
+            notes=(("engine", driver.engine), ("method", driver.method.label)),
         )

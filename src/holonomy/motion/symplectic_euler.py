@@ -50,7 +50,7 @@ class SymplecticEuler(AbstractMethod):
             return implicit.Balance(dv - (p + h * dq), size, jnp.max(jnp.abs(y)) / jnp.abs(h))
 
         mass = factor(mechanics.mass_matrix(local.lagrangian, t, y, guess), local.definite)
-        w, (found, count) = implicit.solve(balance, lambda r: back_substitute(mass, r), guess)
+        w, (found, count) = implicit.solve(balance, lambda r: back_substitute(mass, r), guess, "both")
         end = y + h * w
         p = mechanics.momentum(local.lagrangian, t, y, w)
         q, v = local.leave(end, w)

@@ -29,7 +29,13 @@ class Local(eqx.Module):
 
     @property
     def definite(self) -> bool:
+        """Whether the mass matrix is known to be positive definite."""
         return self.system.definite
+
+    @property
+    def origin(self) -> Any:
+        """The coordinates of the anchor."""
+        return self.anchor if self.system.flat else jnp.zeros(self.system.space.dim, self.anchor.dtype)
 
     def point(self, y: Any) -> Any:
         """The configuration with coordinates y."""
@@ -63,8 +69,7 @@ class Local(eqx.Module):
         """Coordinates and velocity of the anchor moving with the ambient velocity v."""
         if self.system.flat:
             return self.anchor, v
-        y = jnp.zeros(self.system.space.dim, self.anchor.dtype)
-        return y, self._least_squares(y, v)
+        return self.origin, self._least_squares(self.origin, v)
 
     def leave(self, y: Any, w: Any) -> tuple[Any, Any]:
         """The point and ambient velocity of a state in coordinates."""
@@ -76,7 +81,7 @@ class Local(eqx.Module):
         """An ambient covector as a covector of the coordinates."""
         if self.system.flat:
             return p
-        return self._pull(jnp.zeros(self.system.space.dim, self.anchor.dtype), p)
+        return self._pull(self.origin, p)
 
     def leave_momentum(self, y: Any, p: Any) -> Any:
         """The ambient covector, tangent to the space, that restricts to p at y."""
