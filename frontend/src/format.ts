@@ -9,17 +9,17 @@ export function fixed(value: number, decimals: number): string {
   return value < 0 && Number(text) !== 0 ? MINUS + text : text;
 }
 
-/** In powers of ten: 1.2·10⁻¹³. */
-export function scientific(value: number, digits = 1): string {
-  if (value === 0) return "0";
+/** A number in powers of ten, as mantissa and exponent; zero has no exponent. */
+export function scientific(value: number, digits = 1): { mantissa: string; exponent: string | null } {
+  if (value === 0) return { mantissa: "0", exponent: null };
   const [mantissa = "0", exponent = "0"] = Math.abs(value).toExponential(digits).split("e");
-  const raised = [...String(Number(exponent))].map((c) => SUPERSCRIPTS[c] ?? c).join("");
-  return `${value < 0 ? MINUS : ""}${mantissa}·10${raised}`;
+  return { mantissa: (value < 0 ? MINUS : "") + mantissa, exponent: fixed(Number(exponent), 0) };
 }
 
-const SUPERSCRIPTS: Record<string, string> = {
-  "-": "⁻", "0": "⁰", "1": "¹", "2": "²", "3": "³", "4": "⁴", "5": "⁵", "6": "⁶", "7": "⁷", "8": "⁸", "9": "⁹",
-};
+/** An angle without its whole turns, in [−period/2, period/2); other coordinates as they are. */
+export function within(value: number, period: number | null): number {
+  return period === null ? value : value - period * Math.floor(value / period + 0.5);
+}
 
 export function withUnit(text: string, unit: string): string {
   return unit ? `${text}${NARROW_SPACE}${unit}` : text;

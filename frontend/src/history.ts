@@ -1,12 +1,10 @@
-// What the plots show: the recent past, one row per frame, with a gap wherever the motion was changed by hand.
-
-import type { Frame } from "./wire";
+// What the plots show: the recent past, with a gap wherever the motion was changed by hand.
 
 /** Rows of time and `width` values, at most `longest` seconds of them, always in the order of time. */
 export class History {
   #times: number[] = [];
   #columns: (number | null)[][];
-  #epoch: number | null = null;
+  #broken = false;
 
   constructor(
     readonly width: number,
@@ -26,22 +24,27 @@ export class History {
 
   clear(): void {
     this.#keep(0, 0);
-    this.#epoch = null;
+    this.#broken = false;
+  }
+
+  /** The next row does not continue the last one. */
+  interrupt(): void {
+    this.#broken = true;
   }
 
   /** Add a row. Rows at or after its time belong to a future that has been left, and go. */
-  push(frame: Pick<Frame, "time" | "epoch">, values: ArrayLike<number>): void {
+  push(time: number, values: ArrayLike<number>): void {
     let end = this.#times.length;
-    while (end > 0 && this.#times[end - 1]! >= frame.time) end--;
+    while (end > 0 && this.#times[end - 1]! >= time) end--;
     let start = 0;
-    while (start < end && this.#times[start]! < frame.time - this.longest) start++;
+    while (start < end && this.#times[start]! < time - this.longest) start++;
     if (start > 0 || end < this.#times.length) this.#keep(start, end);
-    if (this.#epoch !== null && frame.epoch !== this.#epoch && this.#times.length > 0) {
+    if (this.#broken && this.#times.length > 0) {
       const before = this.#times[this.#times.length - 1]!;
-      this.#row((before + frame.time) / 2, () => null);
+      this.#row((before + time) / 2, () => null);
     }
-    this.#epoch = frame.epoch;
-    this.#row(frame.time, (column) => values[column] ?? null);
+    this.#broken = false;
+    this.#row(time, (column) => values[column] ?? null);
   }
 
   #row(time: number, value: (column: number) => number | null): void {

@@ -105,11 +105,17 @@ function refuse(message: string): void {
   refusalTimer = setTimeout(() => (refusal.value = null), REFUSAL_SHOWN);
 }
 
+/** Take over a frame's rows: time, energies, place of the traced body. */
 function remember(frame: Frame): void {
-  energies.push(frame, frame.energy);
-  const bodies = lab.value?.bodies ?? [];
-  const traced = bodies.findIndex((body) => body.trail);
-  if (traced < 0) return;
-  const at = ((lab.value?.anchors ?? 0) + traced) * frame.dimension;
-  trail.push(frame, frame.position.subarray(at, at + 2));
+  for (let row = 0; row < frame.samples; row++) {
+    const values = frame.sample.subarray(row * frame.sample_width, (row + 1) * frame.sample_width);
+    const time = values[0]!;
+    if (Number.isNaN(time)) {
+      energies.interrupt();
+      trail.interrupt();
+    } else {
+      energies.push(time, values.subarray(1, 1 + frame.energies));
+      trail.push(time, values.subarray(1 + frame.energies));
+    }
+  }
 }

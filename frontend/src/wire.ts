@@ -1,4 +1,4 @@
-// Written by `python -m holonomy.studio.wire` from src/holonomy/studio/wire.py. Edit that file, not this one.
+// Written by `python -m holonomy.studio.wire` from src/holonomy/studio/wire.py. Edit that file, not this.
 
 export const PROTOCOL = 1;
 
@@ -17,6 +17,8 @@ export interface CoordinateView {
   readonly unit: string;
   readonly rate_symbol: string;
   readonly rate_unit: string;
+  /** A turn, for coordinates that come back to themselves; null for others. */
+  readonly period: number | null;
 }
 
 /** One number the user may change, and the interval in which it makes sense. */
@@ -214,17 +216,22 @@ export const FrameFlag = {
   BEHIND: 4,
 } as const;
 
-/** One picture of the motion: exact time, coordinates and velocities, energies, and where to draw the points. */
+/**
+ * One picture of the motion: exact time, coordinates and velocities, energies, and where to draw the points.
+ * A row of `sample` is a time, the energies, and the position of each traced body. Rows come evenly in time however
+ * few frames reach the page, so that curves and trails do not depend on its speed. A row of NaN stands where the
+ * motion was changed by hand.
+ */
 export interface Frame {
   readonly sequence: number;
-  /** Raised by every jump (drag, undo, parameter, reset), so that a drawn curve breaks there. */
-  readonly epoch: number;
   readonly flags: number;
   readonly coordinates: number;
   readonly energies: number;
   readonly points: number;
   readonly dimension: number;
-  readonly reserved: number;
+  /** Rows of recent motion since the last frame that was sent. */
+  readonly samples: number;
+  readonly sample_width: number;
   readonly time: number;
   /** Energy now minus energy at the last jump, in joules. */
   readonly drift: number;
@@ -234,20 +241,23 @@ export interface Frame {
   readonly v: Float64Array;
   readonly energy: Float64Array;
   readonly position: Float64Array;
+  readonly sample: Float64Array;
 }
 
 /** The frame in a binary message. Throws when its length does not fit its header. */
 export function readFrame(data: ArrayBuffer): Frame {
-  if (data.byteLength < 56) throw new RangeError(`A frame of ${data.byteLength} bytes is too short.`);
+  if (data.byteLength < 56) {
+    throw new RangeError(`A frame of ${data.byteLength} bytes is too short.`);
+  }
   const view = new DataView(data);
   const sequence = view.getUint32(0, true);
-  const epoch = view.getUint32(4, true);
-  const flags = view.getUint32(8, true);
-  const coordinates = view.getUint32(12, true);
-  const energies = view.getUint32(16, true);
-  const points = view.getUint32(20, true);
-  const dimension = view.getUint32(24, true);
-  const reserved = view.getUint32(28, true);
+  const flags = view.getUint32(4, true);
+  const coordinates = view.getUint32(8, true);
+  const energies = view.getUint32(12, true);
+  const points = view.getUint32(16, true);
+  const dimension = view.getUint32(20, true);
+  const samples = view.getUint32(24, true);
+  const sample_width = view.getUint32(28, true);
   const time = view.getFloat64(32, true);
   const drift = view.getFloat64(40, true);
   const rate = view.getFloat64(48, true);
@@ -258,7 +268,7 @@ export function readFrame(data: ArrayBuffer): Frame {
     offset += 8 * length;
     return numbers;
   };
-  const announced = offset + 8 * (coordinates + coordinates + energies + points * dimension);
+  const announced = offset + 8 * (coordinates + coordinates + energies + points * dimension + samples * sample_width);
   if (data.byteLength !== announced) {
     throw new RangeError(`A frame announces ${announced} bytes and has ${data.byteLength}.`);
   }
@@ -266,8 +276,9 @@ export function readFrame(data: ArrayBuffer): Frame {
   const v = take(coordinates);
   const energy = take(energies);
   const position = take(points * dimension);
+  const sample = take(samples * sample_width);
   return {
-    sequence, epoch, flags, coordinates, energies, points, dimension, reserved, time, drift, rate,
-    q, v, energy, position,
+    sequence, flags, coordinates, energies, points, dimension, samples, sample_width, time, drift,
+    rate, q, v, energy, position, sample,
   };
 }

@@ -59,7 +59,7 @@ export class CanvasPicture implements Picture {
     for (let i = 1; i < trail.x.length; i++) {
       const [x0, y0, x1, y1] = [trail.x[i - 1], trail.y[i - 1], trail.x[i], trail.y[i]];
       if (x0 == null || y0 == null || x1 == null || y1 == null) continue;
-      const left = 1 - trail.age(i);
+      const left = 1 - trail.age[i]!;
       pen.globalAlpha = 0.6 * left;
       pen.lineWidth = 2 * TRAIL_HALF_WIDTH * left;
       pen.beginPath();

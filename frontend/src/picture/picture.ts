@@ -20,10 +20,10 @@ export interface Trail {
   readonly body: number;
   readonly x: readonly (number | null)[];
   readonly y: readonly (number | null)[];
-  readonly age: (index: number) => number;
+  readonly age: readonly number[];
 }
 
-export const NO_TRAIL: Trail = { body: 0, x: [], y: [], age: () => 1 };
+export const NO_TRAIL: Trail = { body: 0, x: [], y: [], age: [] };
 
 export interface Picture {
   readonly kind: "webgl" | "canvas";

@@ -33,7 +33,7 @@ export class Ribbon {
       const [x, y] = [trail.x[i], trail.y[i]];
       if (x == null || y == null) continue;
       const [nx, ny] = this.#normal(trail, i);
-      const left = 1 - trail.age(i);
+      const left = 1 - trail.age[i]!;
       const half = TRAIL_HALF_WIDTH * pixel * left;
       this.#places.setXYZ(vertex, x + nx * half, y + ny * half, this.depth);
       this.#places.setXYZ(vertex + 1, x - nx * half, y - ny * half, this.depth);

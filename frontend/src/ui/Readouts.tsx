@@ -1,7 +1,7 @@
 // The state in numbers, and how far it can be trusted.
 
 import { palette } from "../colours";
-import { fixed, scientific, withUnit } from "../format";
+import { fixed, scientific, within, withUnit } from "../format";
 import { controls, readout } from "../store";
 import { FrameFlag, type LabView } from "../wire";
 import { Symbol } from "./Symbol";
@@ -11,16 +11,15 @@ export function State({ view }: { view: LabView }) {
   return (
     <section class="state" aria-labelledby="state-title">
       <h2 id="state-title">State</h2>
+      <p class="time">
+        <Symbol of="t" /> <span data-readout="time">{frame ? withUnit(fixed(frame.time, 3), "s") : "–"}</span>
+      </p>
       <table>
         <tbody>
-          <tr class="time">
-            <th scope="row"><Symbol of="t" /></th>
-            <td colSpan={3} data-readout="time">{frame ? withUnit(fixed(frame.time, 3), "s") : "–"}</td>
-          </tr>
           {view.coordinates.map((coordinate, i) => (
             <tr key={coordinate.name}>
               <th scope="row"><Symbol of={coordinate.symbol} /></th>
-              <td>{frame ? withUnit(fixed(frame.q[i] ?? NaN, 3), coordinate.unit) : "–"}</td>
+              <td>{frame ? withUnit(fixed(within(frame.q[i] ?? NaN, coordinate.period), 3), coordinate.unit) : "–"}</td>
               <th scope="row"><Symbol of={coordinate.rate_symbol} /></th>
               <td>{frame ? withUnit(fixed(frame.v[i] ?? NaN, 3), coordinate.rate_unit) : "–"}</td>
             </tr>
@@ -59,7 +58,7 @@ export function Certificate({ view }: { view: LabView }) {
         <dt>Step</dt>
         <dd>{withUnit(fixed(1000 * view.dt, 3), "ms")}</dd>
         <dt>Energy drift</dt>
-        <dd data-readout="drift">{frame ? withUnit(scientific(frame.drift), "J") : "–"}</dd>
+        <dd data-readout="drift">{frame ? <Scientific of={frame.drift} unit="J" /> : "–"}</dd>
         <dt>Clock</dt>
         <dd class={behind ? "warning" : ""} data-readout="clock">{frame ? clock(frame.rate, behind) : "–"}</dd>
       </dl>
@@ -69,5 +68,16 @@ export function Certificate({ view }: { view: LabView }) {
 
 function clock(rate: number, behind: boolean): string {
   if (!controls.value?.playing) return "held";
-  return behind ? `cannot keep up: runs at ${fixed(rate, 2)}×` : "in time";
+  return behind ? `behind: runs at ${fixed(rate, 2)}×` : "in time";
+}
+
+/** In powers of ten: 1.2·10⁻¹³. */
+function Scientific({ of: value, unit }: { of: number; unit: string }) {
+  const { mantissa, exponent } = scientific(value);
+  return (
+    <>
+      {exponent === null ? mantissa : <>{mantissa}·10<sup>{exponent}</sup></>}
+      {withUnit("", unit)}
+    </>
+  );
 }

@@ -5,7 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { palette } from "../colours";
 import { bits, fixed } from "../format";
 import { CanvasPicture } from "../picture/canvas";
-import { NO_TRAIL, type Drawing, type Picture, type Trail } from "../picture/picture";
+import { NO_TRAIL, type Drawing, type Picture } from "../picture/picture";
+import { trailOf } from "../picture/trail";
 import { fit, ticks, toPixels, type View } from "../picture/view";
 import { WebglPicture } from "../picture/webgl";
 import { controls, lab, onFrame, repaint, trail, TRAIL, trailShown } from "../store";
@@ -101,20 +102,15 @@ function openPicture(root: HTMLElement): Picture {
 }
 
 function drawing(frame: Frame, laboratory: LabView, settings: Controls): Drawing {
+  const traced = laboratory.bodies.findIndex((body) => body.trail);
   return {
     points: frame.position,
     dimension: frame.dimension,
     anchors: laboratory.anchors,
     rods: laboratory.rods,
     radii: settings.radii.map((radius) => radius * settings.extent),
-    trail: trailShown.value ? recentTrail(frame, laboratory) : NO_TRAIL,
+    trail: trailShown.value && traced >= 0 ? trailOf(trail, traced, frame.time, TRAIL) : NO_TRAIL,
   };
-}
-
-function recentTrail(frame: Frame, laboratory: LabView): Trail {
-  const [times, x, y] = trail.data;
-  const age = (index: number): number => Math.min(1, Math.max(0, (frame.time - times[index]!) / TRAIL));
-  return { body: laboratory.bodies.findIndex((body) => body.trail), x: x ?? [], y: y ?? [], age };
 }
 
 function moveHandles(handles: (HTMLButtonElement | null)[], frame: Frame, laboratory: LabView, view: View): void {

@@ -11,9 +11,10 @@ def serve(host: str = "127.0.0.1", port: int = 8765, open_browser: bool = True) 
 
     **Arguments:**
 
-    - `host`: a loopback name: `127.0.0.1`, `localhost` or `::1`. Any other raises `ValueError`: the studio has no notion of users
-      and is not meant for a network.
-    - `port`: the TCP port; 0 takes a free one. When the default one is taken, the next free one is used.
+    - `host`: a loopback name: `127.0.0.1`, `localhost` or `::1`. Any other raises `ValueError`: the studio has no
+    notion
+      of users and is not meant for a network.
+    - `port`: the TCP port; 0 takes a free one. When it is taken, one of the next few is used.
     - `open_browser`: also open the address in the user's browser.
     """
     from holonomy.studio.serving import serve as run

@@ -9,7 +9,9 @@ from holonomy.studio import serve
 
 def main() -> None:
     """Read the options and serve."""
-    parser = argparse.ArgumentParser(prog="python -m holonomy.studio", description="Serve the Holonomy studio on this machine.")
+    parser = argparse.ArgumentParser(
+        prog="python -m holonomy.studio", description="Serve the Holonomy studio on this machine."
+    )
     parser.add_argument("--host", default="127.0.0.1", help="a loopback name (default: %(default)s)")
     parser.add_argument("--port", type=int, default=8765, help="TCP port; 0 takes a free one (default: %(default)s)")
     parser.add_argument("--no-browser", action="store_true", help="print the address only")

@@ -105,7 +105,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-# Every command must be decodable: a field of a kind that `_checked` does not know is found when this module is imported.
+# Every field of every command must have a type to check by; found here rather than when the command comes.
 for _kind in wire.COMMANDS:
     if {f.name for f in fields(_kind)} != set(_HINTS[_kind]):
         raise TypeError(f"{_kind.__name__} has fields without a type.")

@@ -2,10 +2,11 @@
 
 Three doors, all closed unless the caller shows otherwise, before any other code sees the request:
 
-1. **Host.** The request must name a loopback host and our port. A foreign name that resolves to 127.0.0.1 (DNS rebinding) is refused.
+1. **Host.** The request must name a loopback host and our port. A foreign name that resolves to 127.0.0.1 (DNS
+   rebinding) is refused.
 2. **Origin.** When a browser says which page asks, it must be ours. So another site's page cannot open our socket.
-3. **Token.** A random one per start. It comes in the printed address (`?token=`), in an `Authorization: Bearer` header, or in the
-   cookie that the first visit sets. A WebSocket that shows only the cookie must also show its Origin.
+3. **Token.** A random one per start. It comes in the printed address (`?token=`), in an `Authorization: Bearer`
+   header, or in the cookie that the first visit sets. A WebSocket that shows only the cookie must also show its Origin.
 """
 
 from __future__ import annotations
@@ -84,11 +85,11 @@ class Guard:
             return "The studio answers its own page only, and the request came from another one."
         shown = self._query_token(scope) or _bearer(headers)
         if shown is not None:
-            return None if self._door.is_token(shown) else "The token is not the one this studio printed when it started."
+            return None if self._door.is_token(shown) else "The token is not the one that this studio printed."
         kept = _cookie(headers, self._door.cookie)
         if kept is None or (scope["type"] == "websocket" and origin is None):
             return "The studio wants its token: open the address that it printed when it started."
-        return None if self._door.is_token(kept) else "The studio was started anew: open the address that it printed now."
+        return None if self._door.is_token(kept) else "The studio was started anew: open the address it printed now."
 
     def _query_token(self, scope: Scope) -> str | None:
         values = parse_qs(scope["query_string"].decode("latin-1")).get("token")

@@ -1,7 +1,7 @@
 """What a lab is: one system, the numbers a user may turn, and how to draw and grasp it.
 
-A new lab is one file in `studio/labs` with one final class, and one line in `studio/labs/__init__.py`. Everything else (time,
-history, undo, frames, the page) is shared.
+A new lab is one file in `studio/labs` with one final class, and one line in `studio/labs/__init__.py`. Everything else
+(time, history, undo, frames, the page) is shared.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class AbstractStepper(Protocol):
 class AbstractLab(ABC):
     """A system with its parameters, picture and energies.
 
-    All methods but `stepper` are called at every picture and must be cheap; `stepper` may compile, the first time it is called.
+    All methods but `stepper` are called at every picture and must be cheap; `stepper` may compile, the first time it is
+    called.
     """
 
     @property

@@ -24,8 +24,8 @@ _compiling = threading.Lock()
 def prepare(lab: AbstractLab) -> Simulation:
     """The lab at its start, with all that it needs compiled.
 
-    One at a time: tracing holds the interpreter's lock, so a second structure compiled beside the first would only make both,
-    and everyone's pictures, slower.
+    One at a time: tracing holds the interpreter's lock, so a second structure compiled beside the first would only make
+    both, and everyone's pictures, slower.
     """
     with _compiling:
         simulation = Simulation(lab)
@@ -74,7 +74,7 @@ class Live:
         try:
             self._outbox.say(_waiting(self._lab, "compiling", "Compiling the equations of motion."))
             self._loop(prepare(self._lab))
-        except Exception as error:  # a thread's last stand: whatever went wrong, the page must say so rather than freeze
+        except Exception as error:  # noqa: BLE001 - the thread's last stand: the page must say so, not freeze
             _log.exception("a simulation ended")
             self._outbox.say(_waiting(self._lab, "failed", f"The simulation ended: {error}"))
 

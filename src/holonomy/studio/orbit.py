@@ -13,9 +13,9 @@ MOST_KEPT: Final = 2048
 class Orbit:
     r"""The sequence \(s_0, s_1 = \Phi(s_0), s_2 = \Phi(s_1), \dots\) of one stepper from one start.
 
-    \(\Phi\) is deterministic, so it is enough to keep some of the states: \(s_k\) is computed again from the last kept one before
-    it, with the same bits. When `MOST_KEPT` are kept, every second one goes and the spacing doubles: memory is bounded and
-    the whole orbit, back to its start, stays within reach.
+    \(\Phi\) is deterministic, so it is enough to keep some of the states: \(s_k\) is computed again from the last kept
+    one before it, with the same bits. When `MOST_KEPT` are kept, every second one goes and the spacing doubles: memory
+    is bounded and the whole orbit, back to its start, stays within reach.
     """
 
     def __init__(self, stepper: AbstractStepper, start: State, *, spacing: int = SPACING, most_kept: int = MOST_KEPT):

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections import deque
+from dataclasses import replace
 from typing import Final
+
+import numpy as np
 
 from holonomy.studio import wire
 from holonomy.studio.codec import encode
+from holonomy.studio.simulation import MOST_SAMPLES
 
 MOST_IN_FLIGHT: Final = 3
 """Frames sent and not yet seen by the page. With more than one, a round trip does not cost a picture."""
@@ -18,8 +23,8 @@ MOST_REFUSALS: Final = 16
 class Outbox:
     """Filled by a simulation's thread, emptied by the event loop.
 
-    A new frame replaces one that waits, and so do new controls; refusals wait in a short line of which the oldest drop out.
-    A page that stops reading thus costs one frame of memory and delays no one.
+    A new frame replaces one that waits, and so do new controls; refusals wait in a short line of which the oldest drop
+    out. A page that stops reading thus costs one frame of memory and delays no one.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop):
@@ -45,8 +50,11 @@ class Outbox:
         self._wake()
 
     def show(self, frame: wire.Frame) -> None:
-        """Send this frame instead of any older one that still waits. From any thread."""
+        """Send this frame instead of any older one that still waits, whose rows it takes over. From any thread."""
         with self._lock:
+            if self._frame is not None:
+                sample = np.concatenate([self._frame.sample, frame.sample])[-MOST_SAMPLES:]
+                frame = replace(frame, sample=sample)
             self._frame = frame
         self._wake()
 
@@ -82,7 +90,5 @@ class Outbox:
             return None
 
     def _wake(self) -> None:
-        try:
+        with contextlib.suppress(RuntimeError):  # the loop has closed: there is no one left to tell
             self._loop.call_soon_threadsafe(self._something.set)
-        except RuntimeError:  # the loop has closed: there is no one left to tell
-            pass

@@ -11,27 +11,34 @@ _SHARE: Final = 0.7
 """Part of a tick that physics may take; the rest is for commands, frames and other users' threads."""
 _LONGEST: Final = 4 * TICK
 _MEMORY: Final = 0.1
+_BEHIND: Final = 0.97
+"""Part of the asked speed below which the user is warned; a single late tick is no news."""
 
 
 class Pacer:
     """Turns seconds of the clock into steps of the motion.
 
-    When the steps that are due take longer than their share of a tick, only as many as fit are given, the rest is dropped rather
-    than owed, and `behind` says so: the motion runs slower than asked, but the picture never freezes.
+    When the steps that are due take longer than their share of a tick, only as many as fit are given, the rest is
+    dropped rather than owed, and `behind` says so: the motion runs slower than asked, but the picture never freezes.
     """
 
     def __init__(self, dt: float):
-        self.behind = False
         self.rate = 0.0
         self._dt = dt
         self._owed = 0.0
         self._cost = 0.0
+        self._served = 1.0
+
+    @property
+    def behind(self) -> bool:
+        """Whether the motion runs noticeably slower than asked."""
+        return self._served < _BEHIND
 
     def rest(self) -> None:
         """Time was held: nothing is owed."""
-        self.behind = False
         self.rate = 0.0
         self._owed = 0.0
+        self._served = 1.0
 
     def steps(self, elapsed: float, speed: float) -> int:
         """Steps to take now, `elapsed` seconds of the clock after the last call."""
@@ -40,11 +47,10 @@ class Pacer:
         due = int(self._owed)
         fits = max(1, int(_SHARE * TICK / self._cost)) if self._cost > 0 else due
         steps = min(due, fits)
-        late = steps < due or counted < elapsed
-        self.behind = late
-        self._owed = 0.0 if late else self._owed - steps
-        if elapsed > 0:
-            self.rate += _MEMORY * (steps * self._dt / elapsed - self.rate) if self.rate else steps * self._dt / elapsed
+        asked = due + (elapsed - counted) * speed / self._dt
+        self._owed = self._owed - steps if steps == due else 0.0
+        self._served += _MEMORY * ((steps / asked if asked > 0 else 1.0) - self._served)
+        self.rate = self._served * speed
         return steps
 
     def spent(self, steps: int, seconds: float) -> None:

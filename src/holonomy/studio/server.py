@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Final
 
-import holonomy
-from holonomy.studio import wire
-from holonomy.studio.codec import LONGEST_MESSAGE, MessageError, decode
-from holonomy.studio.guard import Door, Guard
-from holonomy.studio.lab import AbstractLab
-from holonomy.studio.live import Live
-from holonomy.studio.outbox import Outbox
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -21,10 +15,18 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+import holonomy
+from holonomy.studio import wire
+from holonomy.studio.codec import MessageError, decode
+from holonomy.studio.guard import Door, Guard
+from holonomy.studio.lab import AbstractLab
+from holonomy.studio.live import Live
+from holonomy.studio.outbox import Outbox
+
 STATIC: Final = Path(__file__).parent / "static"
 MOST_CLIENTS: Final = 32
 MOST_MISTAKES: Final = 20
-"""Messages that are not commands before the socket closes: enough for a page out of step to say so, too few to flood."""
+"""Messages that are not commands before the socket closes: enough for a page out of step to say so, no flood."""
 
 POLICY_VIOLATION: Final = 1008
 TRY_AGAIN_LATER: Final = 1013
@@ -72,16 +74,15 @@ class _Studio:
         return wire.Welcome(wire.PROTOCOL, holonomy.__version__, entries, self._lab.view)
 
 
-async def _first_done(*jobs: asyncio.Future | object) -> None:
+async def _first_done(*jobs: Coroutine[object, object, None]) -> None:
     """Run the jobs until one ends, then end the others. What a vanished page raises on its way out is no error."""
-    tasks = [asyncio.ensure_future(job) for job in jobs]  # pyright: ignore[reportArgumentType]
+    tasks = [asyncio.ensure_future(job) for job in jobs]
     try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()
         results = await asyncio.gather(*tasks, return_exceptions=True)
-    del done
     for result in results:
         if isinstance(result, Exception) and not isinstance(result, (WebSocketDisconnect, OSError, RuntimeError)):
             raise result
@@ -130,9 +131,7 @@ def _page(static: Path) -> ASGIApp:
     if (static / "index.html").is_file():
         return StaticFiles(directory=static, html=True)
     return PlainTextResponse(
-        "The studio's page has not been built in this checkout. Run `make studio`, or `npm ci && npm run build` in frontend/.\n",
+        "The studio's page has not been built in this checkout. "
+        "Run `make studio`, or `npm ci && npm run build` in frontend/.\n",
         status_code=503,
     )
-
-
-__all__ = ["LONGEST_MESSAGE", "application"]

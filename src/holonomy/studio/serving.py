@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
 import socket
 import threading
 import webbrowser
@@ -55,14 +56,16 @@ def serve(host: str, port: int, open_browser: bool) -> None:
 def bind(host: str, port: int) -> socket.socket:
     """A listening socket on the loopback, at `port` or, when that is taken, one of the next few."""
     if host not in LOOPBACK:
-        raise ValueError(f"The studio binds to the loopback only, but host={host!r} was given; pass one of {', '.join(LOOPBACK)}.")
+        names = ", ".join(LOOPBACK)
+        raise ValueError(f"The studio binds to the loopback only, but host={host!r} was given; pass one of {names}.")
     if not 0 <= port <= 65535:
         raise ValueError(f"A port is a number from 0 to 65535, but port={port} was given.")
     family = socket.AF_INET6 if host == "::1" else socket.AF_INET
     for candidate in range(port, min(port + PORTS_TO_TRY, 65536)) if port else (0,):
         listener = socket.socket(family)
         try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if os.name == "posix":  # elsewhere the option would let two servers share a port
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((host, candidate))
             listener.listen(64)
         except OSError as error:
@@ -78,5 +81,5 @@ def _warm(lab: AbstractLab) -> None:
     """Compile while the browser opens. A failure is told to whoever opens the page, where it will happen again."""
     try:
         prepare(lab)
-    except Exception:
+    except Exception:  # noqa: BLE001 - whatever it is, it is logged and the server goes on
         _log.exception("the first lab could not be prepared")

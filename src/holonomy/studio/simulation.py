@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +16,8 @@ from holonomy.studio.orbit import Orbit
 MOST_UNDOS: Final = 200
 KEPT_PER_UNDO: Final = 32
 """States that an orbit keeps once it lies in the past, so that many undos do not hold many whole orbits."""
+MOST_SAMPLES: Final = 512
+"""Rows of recent motion that wait for the next frame."""
 
 
 class Refusal(Exception):
@@ -29,6 +32,18 @@ class Moment:
     index: int
     state: State
     parameters: Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A moment in numbers."""
+
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    total: float
+    energy: np.ndarray
+    position: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +62,13 @@ class Simulation:
         self.playing = False
         self.speed = 1.0
         self.held: int | None = None
-        self.epoch = 0
         self._frame_steps = round(lab.view.frame_seconds / lab.view.dt)
+        self._traced = [lab.view.anchors + i for i, body in enumerate(lab.view.bodies) if body.trail]
         self._undo: list[Action] = []
         self._redo: list[Action] = []
         self._grouped: str | None = None  # the action that further commands of its kind belong to
-        self._now = self._opening(lab.defaults)
+        self._samples: deque[np.ndarray] = deque(maxlen=MOST_SAMPLES)
+        self._arrive(self._opening(lab.defaults))
 
     @property
     def moment(self) -> Moment:
@@ -61,8 +77,11 @@ class Simulation:
 
     def advance(self, steps: int) -> None:
         """Let the motion go on; `Refusal` when it cannot, with the last good state kept and time held."""
-        now = self._now
-        self._now = Moment(now.orbit, now.index + steps, self._run(now, steps), now.parameters)
+        while steps > 0:
+            stride = min(steps, self._frame_steps)  # so that curves stay smooth at high speed
+            now = self._now
+            self._arrive(Moment(now.orbit, now.index + stride, self._run(now, stride), now.parameters))
+            steps -= stride
 
     def apply(self, command: wire.Command) -> None:
         """Carry out one command, or raise `Refusal` and change nothing."""
@@ -108,8 +127,7 @@ class Simulation:
 
     def frame(self, sequence: int, *, rate: float = 0.0, behind: bool = False) -> wire.Frame:
         """The picture of this moment."""
-        now = self._now
-        t, q, v, total = now.orbit.stepper.read(now.state)
+        now = self._reading
         flags = wire.FrameFlag(0)
         if self.playing:
             flags |= wire.FrameFlag.PLAYING
@@ -117,10 +135,10 @@ class Simulation:
             flags |= wire.FrameFlag.HELD
         if behind:
             flags |= wire.FrameFlag.BEHIND
-        return wire.Frame(
-            sequence, self.epoch, flags, t, total - now.orbit.start_energy, rate, q, v,
-            self.lab.energy(q, v, total, now.parameters), self.lab.position(q, now.parameters),
-        )  # fmt: skip
+        sample = np.array(self._samples).reshape(-1, self._row(now).size)
+        self._samples.clear()
+        drift = now.total - self._now.orbit.start_energy
+        return wire.Frame(sequence, flags, now.t, drift, rate, now.q, now.v, now.energy, now.position, sample)
 
     # ── One command each ──────────────────────────────────────────────────────────────────────────
 
@@ -132,7 +150,7 @@ class Simulation:
             raise Refusal("This motion starts here; undo goes back to what was before.")
         state = self._run(now, index - now.index) if frames >= 0 else now.orbit.at(index)
         self._remember("step", group=repeat)
-        self._now = Moment(now.orbit, index, state, now.parameters)
+        self._arrive(Moment(now.orbit, index, state, now.parameters))
 
     def _grasp(self, body: int) -> None:
         if body >= len(self.lab.view.bodies):
@@ -142,23 +160,22 @@ class Simulation:
     def _drag(self, target: np.ndarray) -> None:
         if self.held is None:
             raise Refusal("No body is held; a drag begins with taking hold of one.")
-        now = self._now
-        t, q, _, _ = now.orbit.stepper.read(now.state)
+        parameters, now = self._now.parameters, self._reading
         self._remember(f"drag of {self.lab.view.bodies[self.held].label}", group=True)
-        q = self.lab.dragged(q, self.held, target, now.parameters)
-        self._jump(self._from(t, q, np.zeros_like(q), now.parameters))
+        q = self.lab.dragged(now.q, self.held, target, parameters)
+        self._jump(self._from(now.t, q, np.zeros_like(q), parameters))
 
     def _set(self, name: str, value: float, settled: bool) -> None:
         view = next((p for p in self.lab.view.parameters if p.name == name), None)
         if view is None:
             raise Refusal(f"There is no parameter {name!r} in this lab.")
         if not view.low <= value <= view.high:
-            raise Refusal(f"{view.label} lies between {view.low:g} and {view.high:g} {view.unit}, but {value:g} was given.")
-        now = self._now
-        if value != now.parameters[name]:
+            allowed = f"between {view.low:g} and {view.high:g} {view.unit}"
+            raise Refusal(f"{view.label} lies {allowed}, but {value:g} was given.")
+        parameters, now = self._now.parameters, self._reading
+        if value != parameters[name]:
             self._remember(view.label, group=True)
-            t, q, v, _ = now.orbit.stepper.read(now.state)
-            self._jump(self._from(t, q, v, {**now.parameters, name: value}))
+            self._jump(self._from(now.t, now.q, now.v, {**parameters, name: value}))
         if settled:
             self._grouped = None
 
@@ -179,11 +196,24 @@ class Simulation:
         state = stepper.start(t, q, v)
         return Moment(Orbit(stepper, state), 0, state, dict(parameters))
 
+    def _arrive(self, moment: Moment) -> None:
+        """Make this the present moment, and note it for the curves."""
+        t, q, v, total = moment.orbit.stepper.read(moment.state)
+        energy = self.lab.energy(q, v, total, moment.parameters)
+        self._now = moment
+        self._reading = Reading(t, q, v, total, energy, self.lab.position(q, moment.parameters))
+        self._samples.append(self._row(self._reading))
+
     def _jump(self, moment: Moment) -> None:
+        """Arrive somewhere that the motion did not lead to."""
         if moment.orbit is not self._now.orbit:
             self._now.orbit.thin(KEPT_PER_UNDO)
-        self._now = moment
-        self.epoch += 1
+        self._samples.append(np.full_like(self._row(self._reading), np.nan))
+        self._arrive(moment)
+
+    def _row(self, reading: Reading) -> np.ndarray:
+        traced = reading.position[self._traced].ravel()
+        return np.concatenate([[reading.t], reading.energy, traced])
 
     def _remember(self, name: str, *, group: bool = False) -> None:
         """Put the present moment on the undo list, unless this command goes on with the action at its end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import textwrap
 import types
 import typing
@@ -22,7 +23,7 @@ _READERS: Final = {"I": ("getUint32", 4), "d": ("getFloat64", 8)}
 def generate() -> str:
     """The whole of `frontend/src/wire.ts`."""
     parts = [
-        "// Written by `python -m holonomy.studio.wire` from src/holonomy/studio/wire.py. Edit that file, not this one.",
+        "// Written by `python -m holonomy.studio.wire` from src/holonomy/studio/wire.py. Edit that file, not this.",
         f"export const PROTOCOL = {wire.PROTOCOL};",
         f"export const LONGEST_MESSAGE = {codec.LONGEST_MESSAGE};",
         *(_interface(kind, tagged=False) for kind in _parts_of(wire.NOTICES)),
@@ -40,7 +41,7 @@ def generate() -> str:
 def main() -> None:
     """Write the file, or say that this is not a checkout."""
     if not TARGET.parent.is_dir():
-        raise SystemExit(f"There is no folder {TARGET.parent}: wire.ts is written in a checkout of the repository only.")
+        raise SystemExit(f"There is no folder {TARGET.parent}: wire.ts is written in a checkout of the repository.")
     TARGET.write_text(generate(), encoding="utf-8")
     print(f"wrote {TARGET.name}")
 
@@ -107,7 +108,7 @@ def _field_notes(kind: type) -> dict[str, str]:
     tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
     body = typing.cast(ast.ClassDef, tree.body[0]).body
     notes: dict[str, str] = {}
-    for before, after in zip(body, body[1:], strict=False):
+    for before, after in itertools.pairwise(body):
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
             if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
                 notes[before.target.id] = after.value.value
@@ -125,10 +126,13 @@ def _limits() -> str:
     lines = ["/** Intervals that the server holds commands to. */", "export const limits = {"]
     for kind in wire.COMMANDS:
         for name, hint in typing.get_type_hints(kind, include_extras=True).items():
-            for limit in getattr(hint, "__metadata__", ()):
-                if isinstance(limit, wire.Range):
-                    lines.append(f"  {kind.__name__}_{name}: [{limit.low!r}, {limit.high!r}],")
+            ranges = (limit for limit in _limits_of(hint) if isinstance(limit, wire.Range))
+            lines += [f"  {kind.__name__}_{name}: [{limit.low!r}, {limit.high!r}]," for limit in ranges]
     return "\n".join([*lines, "} as const;"])
+
+
+def _limits_of(hint: Any) -> tuple[object, ...]:
+    return hint.__metadata__ if typing.get_origin(hint) is Annotated else ()
 
 
 def _flags() -> str:
@@ -156,7 +160,9 @@ def _reader() -> str:
     lines = [
         "/** The frame in a binary message. Throws when its length does not fit its header. */",
         "export function readFrame(data: ArrayBuffer): Frame {",
-        f"  if (data.byteLength < {wire.HEADER.size}) throw new RangeError(`A frame of ${{data.byteLength}} bytes is too short.`);",
+        f"  if (data.byteLength < {wire.HEADER.size}) {{",
+        "    throw new RangeError(`A frame of ${data.byteLength} bytes is too short.`);",
+        "  }",
         "  const view = new DataView(data);",
     ]
     offset = 0

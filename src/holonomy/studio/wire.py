@@ -7,7 +7,8 @@ Three vocabularies, and nothing else travels:
 * **frames**, binary, server to page: a `FrameHeader` followed by the arrays of `FRAME_ARRAYS`, little-endian.
 
 A JSON message is an object whose `type` is the class's name in kebab case and whose other members are the fields of the
-dataclass. `python -m holonomy.studio.wire` writes the same vocabulary to `frontend/src/wire.ts`; a test keeps them in step.
+dataclass. `python -m holonomy.studio.wire` writes the same vocabulary to `frontend/src/wire.ts`; a test keeps them in
+step.
 """
 
 from __future__ import annotations
@@ -130,9 +131,7 @@ class Seen:
     sequence: Annotated[int, Range(0, 2**32 - 1)]
 
 
-Command = (
-    Play | Pause | Step | DragBegin | DragMove | DragEnd | SetParameter | SetSpeed | Reset | Undo | Redo | Seen
-)
+Command = Play | Pause | Step | DragBegin | DragMove | DragEnd | SetParameter | SetSpeed | Reset | Undo | Redo | Seen
 COMMANDS: Final[tuple[type, ...]] = (
     Play, Pause, Step, DragBegin, DragMove, DragEnd, SetParameter, SetSpeed, Reset, Undo, Redo, Seen,
 )  # fmt: skip
@@ -158,6 +157,8 @@ class CoordinateView:
     unit: str
     rate_symbol: str
     rate_unit: str
+    period: float | None
+    """A turn, for coordinates that come back to themselves; null for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,14 +282,14 @@ class FrameHeader:
     """The fixed part of a frame. Field order is byte order; every array after it starts at a multiple of 8 bytes."""
 
     sequence: U32
-    epoch: U32
-    """Raised by every jump (drag, undo, parameter, reset), so that a drawn curve breaks there."""
     flags: U32
     coordinates: U32
     energies: U32
     points: U32
     dimension: U32
-    reserved: U32
+    samples: U32
+    """Rows of recent motion since the last frame that was sent."""
+    sample_width: U32
     time: F64
     drift: F64
     """Energy now minus energy at the last jump, in joules."""
@@ -309,6 +310,7 @@ FRAME_ARRAYS: Final = (
     FrameArray("v", ("coordinates",)),
     FrameArray("energy", ("energies",)),
     FrameArray("position", ("points", "dimension")),
+    FrameArray("sample", ("samples", "sample_width")),
 )
 
 HEADER: Final = struct.Struct("<" + "I" * 8 + "d" * 3)
@@ -317,10 +319,14 @@ HEADER_FIELDS: Final = tuple(FrameHeader.__dataclass_fields__)
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture of the motion: exact time, coordinates and velocities, energies, and where to draw the points."""
+    """One picture of the motion: exact time, coordinates and velocities, energies, and where to draw the points.
+
+    A row of `sample` is a time, the energies, and the position of each traced body. Rows come evenly in time however
+    few frames reach the page, so that curves and trails do not depend on its speed. A row of NaN stands where the
+    motion was changed by hand.
+    """
 
     sequence: int
-    epoch: int
     flags: FrameFlag
     time: float
     drift: float
@@ -329,16 +335,16 @@ class Frame:
     v: Float[np.ndarray, " coordinates"]
     energy: Float[np.ndarray, " energies"]
     position: Float[np.ndarray, "points dimension"]
+    sample: Float[np.ndarray, "samples sample_width"]
 
 
 def pack(frame: Frame) -> bytes:
-    """The frame as bytes: header, then q, v, energies and positions as little-endian float64."""
-    points, dimension = frame.position.shape
+    """The frame as bytes: header, then the arrays in the order of `FRAME_ARRAYS` as little-endian float64."""
     header = HEADER.pack(
-        frame.sequence % 2**32, frame.epoch % 2**32, int(frame.flags),
-        frame.q.size, frame.energy.size, points, dimension, 0, frame.time, frame.drift, frame.rate,
+        frame.sequence % 2**32, int(frame.flags), frame.q.size, frame.energy.size,
+        *frame.position.shape, *frame.sample.shape, frame.time, frame.drift, frame.rate,
     )  # fmt: skip
-    arrays = (frame.q, frame.v, frame.energy, frame.position)
+    arrays = (frame.q, frame.v, frame.energy, frame.position, frame.sample)
     return header + b"".join(np.ascontiguousarray(a, dtype="<f8").tobytes() for a in arrays)
 
 
@@ -346,13 +352,14 @@ def unpack(data: bytes) -> Frame:
     """The frame that `pack` wrote. Raises `ValueError` when the length does not fit the header."""
     if len(data) < HEADER.size:
         raise ValueError(f"A frame has at least {HEADER.size} bytes, but {len(data)} came.")
-    sequence, epoch, flags, n, energies, points, dimension, _, time, drift, rate = HEADER.unpack_from(data)
-    sizes = (n, n, energies, points * dimension)
+    sequence, flags, n, energies, points, dimension, samples, width, time, drift, rate = HEADER.unpack_from(data)
+    sizes = (n, n, energies, points * dimension, samples * width)
     if len(data) != HEADER.size + 8 * sum(sizes):
         raise ValueError(f"The header announces {sum(sizes)} numbers, but {len(data) - HEADER.size} bytes follow it.")
     numbers = np.frombuffer(data, dtype="<f8", offset=HEADER.size)
-    q, v, energy, position = np.split(numbers, np.cumsum(sizes)[:-1])
-    return Frame(sequence, epoch, FrameFlag(flags), time, drift, rate, q, v, energy, position.reshape(points, dimension))
+    q, v, energy, position, sample = np.split(numbers, np.cumsum(sizes)[:-1])
+    position, sample = position.reshape(points, dimension), sample.reshape(samples, width)
+    return Frame(sequence, FrameFlag(flags), time, drift, rate, q, v, energy, position, sample)
 
 
 def tag(kind: type) -> str:

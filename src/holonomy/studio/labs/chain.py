@@ -12,19 +12,22 @@ _CLOSE: Final = 1e-9
 """Relative to the chain's length: nearer than this is there."""
 
 
-def chain_points(angles: Float[np.ndarray, " links"], lengths: Float[np.ndarray, " links"]) -> Float[np.ndarray, "points 2"]:
+Angles = Float[np.ndarray, " links"]
+Lengths = Float[np.ndarray, " links"]
+
+
+def chain_points(angles: Angles, lengths: Lengths) -> Float[np.ndarray, "points 2"]:
     r"""The pivot at the origin, then the bobs: \(x_i = x_{i-1} + l_i(\sin\theta_i, -\cos\theta_i)\)."""
     rods = lengths[:, None] * np.stack([np.sin(angles), -np.cos(angles)], axis=1)
     return np.concatenate([np.zeros((1, 2)), np.cumsum(rods, axis=0)])
 
 
-def reach(
-    angles: Float[np.ndarray, " links"], lengths: Float[np.ndarray, " links"], bob: int, target: Float[np.ndarray, "2"]
-) -> Float[np.ndarray, " links"]:
-    """Angles near the given ones that bring a bob to the target, by cyclic coordinate descent from the bob to the pivot.
+def reach(angles: Angles, lengths: Lengths, bob: int, target: Float[np.ndarray, " 2"]) -> Angles:
+    """Angles near the given ones that bring a bob to a target, by cyclic coordinate descent from the bob to the pivot.
 
-    Each joint in turn rotates everything beyond it so that the bob points at the target. Rods beyond the bob keep their directions. A
-    target out of reach is approached as far as the chain goes; angles change by less than a turn and never wrap.
+    Each joint in turn rotates everything beyond it so that the bob points at the target. Rods beyond the bob keep their
+    directions. A target out of reach is approached as far as the chain goes; angles change by less than a turn and
+    never wrap.
     """
     angles = angles.copy()
     scale = float(lengths[: bob + 1].sum())

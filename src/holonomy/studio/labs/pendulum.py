@@ -22,11 +22,11 @@ _LARGEST_BOB: Final = 0.06
 _VIEW: Final = wire.LabView(
     name="pendulum",
     title="Double pendulum",
-    summary="Two masses on rigid, massless rods, hung from a fixed pivot. Without friction the energy stays what it is.",
+    summary="Two masses on rigid, massless rods. There is no friction, so the energy keeps its value.",
     anchors=1,
     coordinates=(
-        wire.CoordinateView("theta1", "θ₁", "rad", "ω₁", "rad/s"),
-        wire.CoordinateView("theta2", "θ₂", "rad", "ω₂", "rad/s"),
+        wire.CoordinateView("theta1", "θ₁", "rad", "ω₁", "rad/s", period=2 * np.pi),
+        wire.CoordinateView("theta2", "θ₂", "rad", "ω₂", "rad/s", period=2 * np.pi),
     ),
     parameters=(
         wire.ParameterView("g", "Gravity", "g", "m/s²", 0.0, 30.0, 0.01, 9.81),
@@ -42,7 +42,7 @@ _VIEW: Final = wire.LabView(
         wire.EnergyView("potential", "Potential", "V"),
         wire.EnergyView("total", "Total", "E"),
     ),
-    method="Gauss, 2 stages (order 4, symplectic)",
+    method="Gauss(2), symplectic",
     dt=DT,
     frame_seconds=1 / 60,
 )
