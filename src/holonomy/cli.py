@@ -9,9 +9,12 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
+
+if TYPE_CHECKING:
+    from holonomy.scene import Performance, Scene
 
 BAD_INPUT = 2
 FAILED = 1
@@ -63,8 +66,6 @@ def _sentence(error: Exception) -> tuple[str, int]:
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, ValueError):
         return text, BAD_INPUT
-    if type(error).__name__ == "SimulationError":
-        return text, FAILED
     return f"{type(error).__name__}: {text} (--traceback shows where).", FAILED
 
 
@@ -110,18 +111,34 @@ def run(
     traceback: Traceback = False,
 ) -> None:
     """Run a scene: write its data and picture, print its certificate."""
-    from holonomy.scene import SceneError, changed, load, perform
+    from holonomy.scene import changed, load
 
-    read = load(scene)
+    read = changed(load(scene), _changes(change or []), t_end, dt, source=scene.name)
+    performance = _performed(read, out, scene, progress=not quiet and sys.stdout.isatty())
+    if not quiet:
+        _report(read.title, performance)
+    if not performance.run.result.ok:
+        raise _Stop(f"{performance.run.result} The files hold the part before that.", INTERRUPTED)
+
+
+def _performed(read: Scene, out: Path, path: Path, progress: bool) -> Performance:
+    """The scene's run, with what goes wrong in it told as a fault of the scene."""
+    import holonomy as hl
+    from holonomy.scene import SceneError, perform
+
     try:
-        read = changed(read, _changes(change or []), t_end, dt)
+        return perform(read, out, path.stem, progress=progress)
     except SceneError as error:
-        raise error.inside(scene.name) from None
-    performance = perform(read, out, scene.stem, progress=not quiet and sys.stderr.isatty())
-    if quiet:
-        return
-    if read.title:
-        typer.echo(read.title)
+        raise error.inside(path.name) from error
+    except ValueError as error:
+        raise SceneError(str(error), source=path.name) from error
+    except hl.SimulationError as error:
+        raise _Stop(f"{path.name}: {error.result} Nothing was written.", FAILED) from error
+
+
+def _report(title: str, performance: Performance) -> None:
+    if title:
+        typer.echo(title)
     typer.echo(str(performance.run.certificate))
     for file in performance.files:
         typer.echo(f"wrote {file}")
@@ -165,7 +182,7 @@ def _number(value: float | tuple[float, ...]) -> str:
 @_plainly
 def studio(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8765,
     browser: Annotated[bool, typer.Option(help="Open the studio in a browser.")] = True,
     traceback: Traceback = False,
 ) -> None:

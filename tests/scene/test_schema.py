@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+
 from holonomy.scene import SceneError, from_table, schema
 from holonomy.scene.forms import form_of
 from holonomy.scene.json_schema import FILE, text
 from holonomy.scene.spec import METHODS, RECORDS, MethodChoice
-from jsonschema import Draft202012Validator
 
 EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/*.toml"))
 VALIDATOR = Draft202012Validator(schema())

@@ -1,7 +1,8 @@
 """Scene files: a system, a start, a motion and its outputs as TOML, with formulas that are never executed as Python.
 
-`load(path)` and `loads(text)` read a `Scene` and check it whole; `build(scene)` makes the `hl.System` and the
-arguments of `hl.simulate`; `perform(scene, folder)` runs it and writes its files. Reading imports no JAX.
+`load(path)` and `loads(text)` read a `Scene` and check it whole, `dumps(scene)` writes one; `build(scene)` makes the
+`hl.System` and the arguments of `hl.simulate`; `perform(scene, folder, stem)` runs it and writes its files. Reading
+imports no JAX.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from .json_schema import schema
 from .reading import changed, from_table, load, loads
 from .resolution import Setup, resolve
 from .spec import Scene
+from .writing import dumps
 
 if TYPE_CHECKING:
     from .assembly import Built as Built
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 _LATER = {"Built": "assembly", "build": "assembly", "Performance": "performance", "perform": "performance"}
 
 __all__ = [
-    "Built", "Performance", "Scene", "SceneError", "Setup", "build", "changed", "from_table", "load", "loads",
+    "Built", "Performance", "Scene", "SceneError", "Setup", "build", "changed", "dumps", "from_table", "load", "loads",
     "perform", "resolve", "schema",
 ]  # fmt: skip
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 import holonomy as hl
 
+from .errors import SceneError
 from .evaluate import Value, evaluate
 from .expression import Expression
 from .functions import DOT, TIME
@@ -50,16 +52,33 @@ def build(scene: Scene) -> Built:
     **Raises** `SceneError` as `resolve` does, and `ValueError` where the formulas do not make a mechanical system.
     """
     setup = resolve(scene)
-    if setup.model is not None:
-        return Built(setup, setup.model.build(**setup.parameters))
+    system = setup.model.build(**setup.parameters) if setup.model is not None else _typed(setup)
+    _check_start(system, setup)
+    return Built(setup, system)
+
+
+def _typed(setup: Setup) -> hl.System:
+    """The system of a scene's own formulas."""
     formulas = Formulas(setup)
     common: dict[str, Any] = {"coordinates": dict(setup.coordinates), "parameters": dict(setup.parameters)}
-    if scene.lagrangian is not None:
-        drawn = formulas.positions if scene.positions is not None else None
-        system = hl.System.from_lagrangian(formulas.lagrangian, positions=drawn, **common)
-    else:
-        system = hl.System.from_positions(formulas.positions, formulas.masses, potential=formulas.potential, **common)
-    return Built(setup, system)
+    if setup.scene.lagrangian is None:
+        return hl.System.from_positions(formulas.positions, formulas.masses, potential=formulas.potential, **common)
+    drawn = formulas.positions if setup.scene.positions is not None else None
+    return hl.System.from_lagrangian(formulas.lagrangian, positions=drawn, **common)
+
+
+def _check_start(system: hl.System, setup: Setup) -> None:
+    """At the start the energy is finite and no velocity has negative kinetic energy."""
+    state = (setup.t, jnp.asarray(setup.q), jnp.asarray(setup.v))
+    if not np.isfinite(system.energy(*state)):
+        raise SceneError("the energy has no finite value at the start; start elsewhere.", "initial")
+    mass = np.asarray(system.mass_matrix(*state))
+    if np.all(np.isfinite(mass)) and np.min(np.linalg.eigvalsh(mass)) < -1e-12 * np.max(np.abs(mass)):
+        raise SceneError(
+            "the kinetic energy is negative for some velocities at the start: a mass is negative, or a sign is wrong "
+            "(the Lagrangian is kinetic minus potential energy).",
+            "lagrangian",
+        )
 
 
 def method(setup: Setup) -> Any:

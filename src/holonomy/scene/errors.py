@@ -22,8 +22,8 @@ class SceneError(ValueError):
         super().__init__(": ".join(part for part in (source, key, problem) if part))
 
     def inside(self, source: str) -> SceneError:
-        """The same error, naming the file it came from."""
-        return SceneError(self.problem, self.key, source)
+        """The same error, naming the file it came from unless it names its source already."""
+        return SceneError(self.problem, self.key, self.source or source)
 
 
 def suggestion(word: str, allowed: Iterable[str]) -> str:

@@ -113,7 +113,7 @@ class Expression:
 
 def number(value: float) -> Expression:
     """The formula that is one number."""
-    return Expression(repr(value), Number(float(value)))
+    return Expression(repr(float(value)), Number(float(value)))
 
 
 def parse(text: str) -> Expression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,11 +16,12 @@ import holonomy as hl
 from .assembly import build
 from .errors import SceneError, clipped
 from .spec import Outputs, Scene
+from .writing import dumps
 
 
 @dataclass(frozen=True)
 class Performance:
-    """A run and the files it was written to."""
+    """A run and the files it was written to. A run that was interrupted is there up to that point."""
 
     run: hl.Run
     files: tuple[Path, ...]
@@ -33,11 +35,16 @@ def perform(scene: Scene, folder: str | Path, stem: str, progress: Any = None) -
     The folder is made and tried before anything is computed. Files are written beside their place and moved there when
     all are complete, so that a failure leaves none, whole or in part.
 
+    Ctrl-C while it computes keeps what was computed; check `performance.run.result`.
+
     **Raises** `SceneError` for a folder or file that cannot be written, `hl.SimulationError` when the run fails.
     """
     built = build(scene)
     with _staged(Path(folder)) as (stage, commit):
-        run = hl.simulate(built.system, **built.arguments, progress=progress)
+        run = hl.simulate(built.system, **built.arguments, progress=progress, throw=False)
+        if not run.result.ok and (run.result.name != "interrupted" or len(run.t) < 2):
+            raise hl.SimulationError(run)
+        run = dataclasses.replace(run, notes=(*run.notes, ("scene", dumps(scene))))
         names = write(run, scene.outputs, stage, stem)
         return Performance(run, commit(names))
 
@@ -79,7 +86,9 @@ def _staged(folder: Path) -> Iterator[tuple[Path, Callable[[list[str]], tuple[Pa
             nonlocal done
             for name in names:
                 if (folder / name).is_dir():
-                    raise SceneError(f'"{clipped(name)}" is a folder there; a file cannot take its place.', str(folder))
+                    raise SceneError(
+                        f'"{clipped(name)}" is a folder there; a file cannot take its place.', source="--out"
+                    )
             done = True
             return tuple((staging / name).replace(folder / name) for name in names)
 
@@ -106,4 +115,4 @@ def _make(folder: Path) -> list[Path]:
 
 def _unwritable(folder: Path, error: OSError) -> SceneError:
     reason = error.strerror or str(error)
-    return SceneError(f'cannot write into "{clipped(str(folder), 120)}" ({reason}).', "--out")
+    return SceneError(f'cannot write into "{clipped(str(folder), 120)}" ({reason}).', source="--out")

@@ -70,12 +70,21 @@ def from_table(table: Mapping[str, Any], source: str = "scene") -> Scene:
     return scene
 
 
-def changed(scene: Scene, values: Mapping[str, str], t_end: str | None = None, dt: str | None = None) -> Scene:
+def changed(
+    scene: Scene, values: Mapping[str, str], t_end: str | None = None, dt: str | None = None, source: str = ""
+) -> Scene:
     """The scene with other numbers: parameters, coordinates (`theta`) and rates (`theta_dot`) by name, end and step.
 
-    Values are numbers or formulas, as text. **Raises** `SceneError` for names the scene does not have and for values
-    that it cannot.
+    Values are numbers or formulas, as text; `source` is what errors call the scene. **Raises** `SceneError` for names
+    the scene does not have and for values that it cannot.
     """
+    try:
+        return _changed(scene, values, t_end, dt)
+    except SceneError as error:
+        raise error.inside(source) from None
+
+
+def _changed(scene: Scene, values: Mapping[str, str], t_end: str | None, dt: str | None) -> Scene:
     setup = resolve(scene)
     parameters = dict(scene.parameters)
     start = {"q": _by_name(scene.initial.q, setup), "v": _by_name(scene.initial.v, setup)}

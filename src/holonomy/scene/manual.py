@@ -1,0 +1,89 @@
+"""The tables of `docs/scenes.md`, made from the code that reads scenes.
+
+`python -m holonomy.scene.manual docs/scenes.md` brings the file up to date; a test says when it is not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from holonomy.models import catalogue
+
+from .forms import doc_of, form_of
+from .functions import CONSTANTS, FUNCTIONS
+from .spec import METHODS, Initial, MethodChoice, ModelChoice, Motion, Outputs, Scene
+
+
+def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [headings, tuple("---" for _ in headings), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def keys(record: type) -> str:
+    """The keys of a table of the format."""
+    rows = [(f"`{field.name}`", _short(form_of(field).words()), doc_of(field)) for field in dataclasses.fields(record)]
+    return _table(("key", "value", "meaning"), rows)
+
+
+def _short(words: str) -> str:
+    """The words of a form without the lists that the text around the tables gives anyway."""
+    return re.sub(r" \([^()]*, [^()]*\)|(?<=a table) with the keys .*", "", words)
+
+
+def functions() -> str:
+    """The functions and constants of formulas."""
+    rows = [(f"`{f.name}`", f.arguments(), f.meaning) for f in FUNCTIONS.values()]
+    rows += [(f"`{name}`", "constant", meaning) for name, (_, meaning) in CONSTANTS.items()]
+    return _table(("name", "takes", "meaning"), rows)
+
+
+def methods() -> str:
+    """The methods and their options."""
+    rows = [
+        (f"`{name}`", f"`hl.{maker}`", ", ".join(f"`{option}`" for option in options) or "–", meaning)
+        for name, (maker, meaning, options) in METHODS.items()
+    ]
+    return _table(("method", "in Python", "options", "what it is"), rows)
+
+
+def models() -> str:
+    """The named models."""
+    rows = []
+    for model in catalogue():
+        parameters = ", ".join(f"`{p.name}` {p.meaning}" for p in model.parameters)
+        rows.append(
+            (f"`{model.name}`", model.summary, ", ".join(f"`{name}`" for name in model.coordinates), parameters)
+        )
+    return _table(("model", "what it is", "coordinates", "parameters"), rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "scene": lambda: keys(Scene),
+    "model": lambda: keys(ModelChoice),
+    "initial": lambda: keys(Initial),
+    "motion": lambda: keys(Motion),
+    "method": lambda: keys(MethodChoice),
+    "outputs": lambda: keys(Outputs),
+    "functions": functions,
+    "methods": methods,
+    "models": models,
+}
+"""Each table of the manual by its name in the markers around it."""
+
+
+def renewed(text: str) -> str:
+    """A page with the tables between its markers `<!-- table: NAME -->` and `<!-- end -->` as they should be."""
+
+    def table(match: re.Match[str]) -> str:
+        return f"<!-- table: {match[1]} -->\n\n{TABLES[match[1]]()}\n\n<!-- end -->"
+
+    return re.sub(r"<!-- table: (\w+) -->.*?<!-- end -->", table, text, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    page = Path(sys.argv[1])
+    page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
