@@ -209,27 +209,32 @@ class Lowering:
         return self.k("max", self.k("min", i, self.index(high)), self.index(low))
 
     # ── loops that rules write ────────────────────────────────────────────────────────────────────
-    def for_range(self, count: int, body: Callable[[Node], None]) -> None:
-        """for i in range(count): body(i)"""
+    def for_range(self, count: int | Node, body: Callable[[Node], None], first: Node | None = None) -> None:
+        """for i in range(first or 0, count): body(i)"""
 
         def step(i: Node, _: Sequence[Node]) -> Sequence[Node]:
             body(i)
             return ()
 
-        self.fold_range(count, (), step)
+        self.fold_range(count, (), step, first)
 
     def fold_range(
-        self, count: int | Node, initial: Sequence[Node], body: Callable[[Node, Sequence[Node]], Sequence[Node]]
+        self,
+        count: int | Node,
+        initial: Sequence[Node],
+        body: Callable[[Node, Sequence[Node]], Sequence[Node]],
+        first: Node | None = None,
     ) -> list[Node]:
-        """The last accumulators of: for i in range(count): accumulators = body(i, accumulators)."""
-        if count == 1:
+        """The last accumulators of: for i in range(first or 0, count): accumulators = body(i, accumulators)."""
+        if count == 1 and first is None:
             return list(body(self.index(0), initial))
+        start = first or self.index(0)
         bound = self.index(count) if isinstance(count, int) else count
         block = Block(self.block)
-        variables = [self.variable(n.dtype, block) for n in (self.index(0), *initial)]
+        variables = [self.variable(n.dtype, block) for n in (start, *initial)]
         with self.inside(block):
             nexts = [self.k("add", variables[0], self.index(1)), *body(variables[0], variables[1:])]
-        return self.close_loop(block, variables, [self.index(0), *initial], nexts, self.k("lt", variables[0], bound))[1:]
+        return self.close_loop(block, variables, [start, *initial], nexts, self.k("lt", variables[0], bound))[1:]
 
     def close_loop(
         self, block: Block, variables: Sequence[Node], initial: Sequence[Node], nexts: Sequence[Node], condition: Node

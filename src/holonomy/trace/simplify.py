@@ -122,14 +122,21 @@ def _add(k: Algebra, a: Node, b: Node) -> Node:
     merged = _collect(k, a, b, 1)
     if merged is not None:
         return merged
+    if a.dtype[0] != "f":
+        return _add_integers(k, a, b)
+    if _is_pythagoras(a, b):
+        return k.constant(1, a.dtype)
+    return k.raw("add", a, b)
+
+
+def _add_integers(k: Algebra, a: Node, b: Node) -> Node:
+    """Constants together, which is exact for integers alone: (1 + x) - 1 in real arithmetic is often meant as it stands."""
+    if b.op == "const":
+        a, b = b, a
     if a.op == "const" and b.op == "add":
         inner = _constant_term(b)
         if inner is not None:
             return k("add", k("add", a, inner[0]), inner[1])
-    if b.op == "const" and a.op == "add":
-        return _add(k, b, a) if _constant_term(a) is not None else k.raw("add", a, b)
-    if _is_pythagoras(a, b):
-        return k.constant(1, a.dtype)
     return k.raw("add", a, b)
 
 

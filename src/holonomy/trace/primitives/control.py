@@ -315,6 +315,13 @@ def _renamed(low: Lowering, value: Value, block: Block) -> Value:
     return Scalars(value.shape, value.dtype, tuple(nodes))
 
 
+def _platform_index(low: Lowering, site: Site) -> Value:
+    """Which branch is written for this kind of machine."""
+    platforms = site.params["platforms"]
+    chosen = next(n for n, names in enumerate(platforms) if names is None or "cpu" in names)
+    return low.constant(np.int32(chosen))
+
+
 _FEW: Final = 4
 _TEMPLATE_COST: Final = 200
 
@@ -326,5 +333,6 @@ RULES: Final[dict[str, Any]] = {
     "while": _while,
     "scan": _scan,
     "cond": _cond,
+    "platform_index": _platform_index,
 }  # fmt: skip
 

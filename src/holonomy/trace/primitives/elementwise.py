@@ -87,6 +87,22 @@ def _square(k: Any, x: Node) -> Node:
     return k("mul", x, x)
 
 
+def _total_lt(k: Any, a: Node, b: Node) -> Node:
+    """a < b where NaN is the largest number."""
+    less = k("lt", a, b)
+    if a.dtype[0] != "f":
+        return less
+    return k("or", less, k("and", k("ne", b, b), k("eq", a, a)))
+
+
+def _total_le(k: Any, a: Node, b: Node) -> Node:
+    return k("not", _total_lt(k, b, a))
+
+
+def _total_eq(k: Any, a: Node, b: Node) -> Node:
+    return k("and", _total_le(k, a, b), _total_le(k, b, a))
+
+
 def _integer_pow(low: Lowering, site: Site, x: Value) -> Value:
     return each(low, site, lambda a: low.k.power(a, site.params["y"]), x)
 
@@ -156,6 +172,9 @@ RULES: Final[dict[str, Any]] = {
     "rsqrt": _composed(_rsqrt),
     "logistic": _composed(_logistic),
     "square": _composed(_square),
+    "lt_to": _composed(_total_lt),
+    "le_to": _composed(_total_le),
+    "eq_to": _composed(_total_eq),
     "integer_pow": _integer_pow,
     "pow": _pow,
     "round": _round,

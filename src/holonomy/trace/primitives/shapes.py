@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -104,6 +105,31 @@ def _concatenate(low: Lowering, site: Site, *parts: Value) -> Value:
     return Memory(shape, dtype, target)
 
 
+def _stack(low: Lowering, site: Site, *parts: Value) -> Value:
+    axis = site.params["axis"]
+    shape = parts[0].shape
+    widened = (*shape[:axis], 1, *shape[axis:])
+    rows = [replace(p, shape=widened) for p in parts]
+    return _concatenate(low, replace(site, params={"dimension": axis}), *rows)
+
+
+def _unstack(low: Lowering, site: Site, x: Value) -> list[Value]:
+    axis = site.params["axis"]
+    return [pick(low, x, np.take(numbering(x), i, axis)) for i in range(x.shape[axis])]
+
+
+def _tile(low: Lowering, site: Site, x: Value) -> Value:
+    shape, dtype = site.results[0]
+    if isinstance(x, Scalars) and int(np.prod(shape, dtype=int)) <= low.limits.scalars:
+        return Scalars(shape, dtype, tuple([x.nodes[i] for i in np.tile(numbering(x), site.params["reps"]).ravel()]))
+
+    def element(position: list[Node]) -> Node:
+        inner = position[len(position) - len(x.shape) :]
+        return low.at(x, [low.k("rem", p, low.index(n)) for p, n in zip(inner, x.shape, strict=True)])
+
+    return low.generate(shape, dtype, element, large=True)
+
+
 def _put(low: Lowering, target: Any, place: np.ndarray, part: Value) -> None:
     """target[place] = part, `place` affine"""
     if isinstance(part, Scalars):
@@ -167,6 +193,9 @@ RULES: Final[dict[str, Any]] = {
     "slice": _moved(_slice),
     "split": _split,
     "concatenate": _concatenate,
+    "stack": _stack,
+    "unstack": _unstack,
+    "tile": _tile,
     "pad": _pad,
     "iota": _iota,
 }
