@@ -30,8 +30,9 @@ def keys(record: type) -> str:
 
 
 def _short(words: str) -> str:
-    """The words of a form without the lists that the text around the tables gives anyway."""
-    return re.sub(r" \([^()]*, [^()]*\)|(?<=a table) with the keys .*", "", words)
+    """The words of a form without the lists that the text around the tables gives anyway, formulas as code."""
+    short = re.sub(r" \([^()]*, [^()]*\)|(?<=a table) with the keys .*", "", words)
+    return re.sub(r'"[^"]+"', r"`\g<0>`", short)
 
 
 def functions() -> str:

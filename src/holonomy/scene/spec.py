@@ -44,7 +44,11 @@ KINDS = ("angle", "length", "number")
 METHODS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "gauss": ("Gauss", "Gauss collocation in (q, p): implicit, symplectic, of order 2 × stages", ("stages",)),
     "rk4": ("RK4", "the classical Runge–Kutta method of order 4", ()),
-    "adaptive": ("Adaptive", "explicit with step control; dt is the first step", ("order", "rtol", "atol")),
+    "adaptive": (
+        "Adaptive",
+        "explicit with error control; dt is the spacing of saved times",
+        ("order", "rtol", "atol"),
+    ),
     "symplectic_euler": ("SymplecticEuler", "order 1, symplectic; for teaching", ()),
     "euler": ("Euler", "order 1; for teaching", ()),
 }
