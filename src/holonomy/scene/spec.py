@@ -96,7 +96,11 @@ class Motion:
     """How long, in what steps and by what method."""
 
     t_end: Expression | None = key(Quantity(), "when to stop; needed unless a model suggests it", default=None)
-    dt: Expression | None = key(Quantity(), "the time step; a model suggests one", default=None)
+    dt: Expression | None = key(
+        Quantity(),
+        "the time step; left out, a model suggests one, or it is halved until that changes nothing",
+        default=None,
+    )
     save_every: int = key(Whole(1, 1_000_000), "keep every so many steps", default=1)
     method: MethodChoice | str | None = key(
         Either((Choice(tuple(METHODS), "method"), Record(MethodChoice))),
