@@ -11,6 +11,7 @@ import webbrowser
 from typing import Final
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from holonomy.studio.codec import LONGEST_MESSAGE
 from holonomy.studio.guard import LOOPBACK, Door
@@ -35,8 +36,14 @@ def serve(host: str, port: int, open_browser: bool) -> None:
     threading.Thread(target=_warm, args=(labs[0],), name="studio-warm", daemon=True).start()
     if open_browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    with listener:
+        server(application(labs[0], door, labs=labs)).run(sockets=[listener])
+
+
+def server(app: ASGIApp) -> uvicorn.Server:
+    """The server with the studio's limits, not yet running."""
     config = uvicorn.Config(
-        application(labs[0], door, labs=labs),
+        app,
         log_level="warning",
         access_log=False,  # it would write the token to the terminal's scrollback on every visit
         lifespan="off",
@@ -49,8 +56,7 @@ def serve(host: str, port: int, open_browser: bool) -> None:
         date_header=False,
         timeout_graceful_shutdown=1,
     )
-    with listener:
-        uvicorn.Server(config).run(sockets=[listener])
+    return uvicorn.Server(config)
 
 
 def bind(host: str, port: int) -> socket.socket:

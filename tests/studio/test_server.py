@@ -1,0 +1,229 @@
+"""The server as a stranger and as its own page meet it, over real sockets."""
+
+import contextlib
+import json
+import threading
+import time
+
+import numpy as np
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from holonomy.studio import wire
+from holonomy.studio.codec import LONGEST_MESSAGE, encode
+from holonomy.studio.server import MOST_CLIENTS, MOST_MISTAKES
+
+PATIENCE = 20.0
+
+
+class Page:
+    """What the real page does: reads everything, says what it has seen."""
+
+    def __init__(self, socket):
+        self.socket = socket
+        self.notices: list[dict] = []
+
+    def send(self, command):
+        self.socket.send(encode(command))
+
+    def next(self):
+        message = self.socket.recv(timeout=PATIENCE)
+        if isinstance(message, str):
+            self.notices.append(json.loads(message))
+            return self.notices[-1]
+        frame = wire.unpack(message)
+        self.send(wire.Seen(frame.sequence))
+        return frame
+
+    def until(self, condition):
+        while True:
+            message = self.next()
+            if condition(message):
+                return message
+
+    def frame(self, condition=lambda frame: True) -> wire.Frame:
+        return self.until(lambda m: isinstance(m, wire.Frame) and condition(m))
+
+    def notice(self, kind, condition=lambda notice: True) -> dict:
+        return self.until(lambda m: isinstance(m, dict) and m["type"] == kind and condition(m))
+
+
+@pytest.fixture
+def page(studio):
+    with studio.connect() as socket:
+        yield Page(socket)
+
+
+def test_a_visit_from_welcome_to_motion(page):
+    welcome = page.next()
+    assert welcome["type"] == "welcome"
+    assert welcome["protocol"] == wire.PROTOCOL
+    assert welcome["lab"]["name"] == "pendulum"
+    page.notice("controls", lambda controls: controls["phase"] == "ready")
+    first = page.frame()
+    assert first.time == 0.0
+    page.send(wire.Play())
+    later = page.frame(lambda frame: frame.time > 0.05)
+    assert later.flags & wire.FrameFlag.PLAYING
+    page.send(wire.Pause())
+    held = page.frame(lambda frame: not frame.flags & wire.FrameFlag.PLAYING)
+    page.send(wire.Step(1, False))
+    stepped = page.frame(lambda frame: frame.time > held.time)
+    page.send(wire.Step(-1, False))
+    back = page.frame(lambda frame: frame.time < stepped.time)
+    assert np.concatenate([[back.time], back.q, back.v]).tobytes() == (
+        np.concatenate([[held.time], held.q, held.v]).tobytes()
+    )
+
+
+def test_each_page_has_a_simulation_of_its_own(studio, page):
+    with studio.connect() as socket:
+        other = Page(socket)
+        other.frame()
+        page.frame()
+        page.send(wire.SetParameter("g", 1.5, True))
+        page.notice("controls", lambda controls: controls["parameters"]["g"] == 1.5)
+        other.send(wire.SetSpeed(2.0))
+        assert other.notice("controls", lambda c: c["speed"] == 2.0)["parameters"]["g"] == 9.81
+
+
+def test_refusals_are_sentences_and_the_page_goes_on(page):
+    page.frame()
+    page.send(wire.Undo())
+    assert page.notice("refused")["message"] == "There is nothing to undo."
+    page.socket.send("nonsense")
+    assert "not JSON" in page.notice("refused")["message"]
+    page.socket.send(b"\x00\x01")
+    assert "text" in page.notice("refused")["message"]
+    page.send(wire.Step(1, False))
+    page.frame(lambda frame: frame.time > 0)
+
+
+def test_too_much_nonsense_closes_the_socket(page):
+    for _ in range(MOST_MISTAKES + 1):
+        page.socket.send("{}")
+    with pytest.raises(ConnectionClosed) as closed:
+        page.until(lambda message: False)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1008
+
+
+def test_a_message_beyond_the_limit_closes_the_socket(page):
+    page.socket.send(" " * (LONGEST_MESSAGE + 1))
+    with pytest.raises(ConnectionClosed) as closed:
+        page.until(lambda message: False)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1009
+
+
+def test_a_page_that_sees_nothing_is_sent_few_frames(page):
+    page.notice("controls", lambda controls: controls["phase"] == "ready")
+    page.send(wire.Play())
+    received = []
+    with contextlib.suppress(TimeoutError):
+        while True:
+            message = page.socket.recv(timeout=0.5)
+            if isinstance(message, bytes):
+                received.append(wire.unpack(message))
+    assert 1 <= len(received) <= 3
+    page.send(wire.Seen(received[-1].sequence))
+    newest = page.frame()
+    assert newest.time > received[-1].time + 0.2, "the next frame is the newest, not the next in a queue"
+    assert len(newest.sample) > 5, "and brings the rows of those that were dropped"
+
+
+def test_pages_beyond_the_limit_are_told_so_and_threads_end_with_their_pages(studio):
+    def ours():
+        return [thread for thread in threading.enumerate() if thread.name.startswith("studio-")]
+
+    with contextlib.ExitStack() as stack:
+        pages = [Page(stack.enter_context(studio.connect())) for _ in range(MOST_CLIENTS)]
+        for page in pages:
+            page.frame()
+        assert len(ours()) == MOST_CLIENTS
+        with studio.connect() as socket, pytest.raises(ConnectionClosed) as closed:
+            socket.recv(timeout=PATIENCE)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1013
+    deadline = time.monotonic() + PATIENCE
+    for thread in ours():
+        thread.join(max(0.0, deadline - time.monotonic()))
+    assert not ours()
+    with studio.connect() as socket:
+        Page(socket).frame()
+
+
+# ── Doors ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_without_the_token_nothing_is_served(studio):
+    for path in ("/", "/index.html", "/door", "/live", "/nothing"):
+        status, _, body = studio.get(path)
+        assert status == 403
+        assert b"token" in body
+    assert studio.get("/?token=wrong")[0] == 403
+    assert studio.get("/", authorization="Bearer wrong")[0] == 403
+    assert studio.get("/", cookie=f"{studio.door.cookie}=wrong")[0] == 403
+
+
+def test_the_token_moves_from_the_address_into_a_cookie(studio):
+    status, headers, _ = studio.get(f"/?token={studio.door.token}")
+    assert (status, headers["location"]) == (303, "/")
+    cookie = headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    status, _, body = studio.get("/", cookie=cookie.split(";")[0])
+    assert (status, b"<title>page</title>" in body) == (200, True)
+    assert studio.get("/door", authorization=f"Bearer {studio.door.token}")[0] == 204
+
+
+@pytest.mark.parametrize(
+    "host", ["example.org", "example.org:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.nip.io:{port}"]
+)
+def test_a_foreign_host_is_refused_even_with_the_token(studio, host):
+    host = host.format(port=studio.door.port)
+    assert studio.get("/door", host=host, authorization=f"Bearer {studio.door.token}")[0] == 403
+
+
+def test_loopback_names_are_ours(studio):
+    bearer = f"Bearer {studio.door.token}"
+    for host in ("127.0.0.1", "localhost", "[::1]"):
+        assert studio.get("/door", host=f"{host}:{studio.door.port}", authorization=bearer)[0] == 204
+
+
+@pytest.mark.parametrize("origin", ["http://example.org", "null", "https://127.0.0.1:{port}", "http://127.0.0.1:1"])
+def test_a_foreign_origin_opens_no_socket(studio, origin):
+    with pytest.raises(InvalidStatus, match="403"):
+        studio.connect(origin=origin.format(port=studio.door.port))
+
+
+def test_a_cookie_opens_the_socket_for_our_own_page_only(studio):
+    cookie = f"{studio.door.cookie}={studio.door.token}"
+    with studio.connect(token="", origin=f"http://{studio.host}", cookie=cookie) as socket:
+        assert Page(socket).next()["type"] == "welcome"
+    with pytest.raises(InvalidStatus, match="403"):
+        studio.connect(token="", cookie=cookie)
+    with pytest.raises(InvalidStatus, match="403"):
+        studio.connect(token="", origin=f"http://{studio.host}")
+    with pytest.raises(InvalidStatus, match="403"):
+        studio.connect(token="wrong")
+
+
+@pytest.mark.parametrize("path", ["/../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "//etc/passwd", "/%00"])
+def test_paths_do_not_lead_out_of_the_page(studio, path):
+    status, _, body = studio.get(path, authorization=f"Bearer {studio.door.token}")
+    assert status == 404
+    assert b"not to be served" not in body
+
+
+def test_every_answer_carries_the_security_headers(studio):
+    for headers in (studio.get("/")[1], studio.get("/", authorization=f"Bearer {studio.door.token}")[1]):
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert f"ws://{studio.host}" in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["x-frame-options"] == "DENY"
+        assert "server" not in headers
