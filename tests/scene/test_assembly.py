@@ -3,13 +3,14 @@
 import math
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import holonomy as hl
 from holonomy.models import catalogue, find
-from holonomy.scene import SceneError, build, changed, load, loads
+from holonomy.scene import Scene, SceneError, build, changed, dumps, load, loads
 from holonomy.scene.assembly import method
 from holonomy.scene.evaluate import evaluate
 from holonomy.scene.expression import compute, parse
@@ -55,6 +56,39 @@ def test_a_scenes_system_keeps_its_parameters_as_data() -> None:
     state = (0.0, np.array([0.4, 1.1]), np.array([0.3, -0.8]))
     np.testing.assert_array_equal(there.acceleration(*state), here.acceleration(*state))
     assert float(there.energy(*state)) != float(build(scene).system.energy(*state))
+
+
+def test_other_numbers_in_a_scene_compile_nothing_new() -> None:
+    scene = loads(
+        """
+        lagrangian = "m*x_dot^2/2 - 0.3*k*x^4 + 0.2*sin(1.7*t)*x"
+        coordinates = ["x"]
+        parameters = { m = 1.0, k = 2.0 }
+        initial = { q = [1.0] }
+        motion = { t_end = 1.0, dt = 0.01, method = "rk4" }
+        """
+    )
+    compiled: list[str] = []
+
+    def listener(event: str, duration_secs: float, **kwargs: str | int) -> None:
+        if event.endswith("backend_compile_duration"):
+            compiled.append(event)
+
+    def move(typed: Scene) -> float:
+        built = build(typed)
+        return float(hl.simulate(built.system, **built.arguments).q[-1, 0])
+
+    jax.monitoring.register_event_duration_secs_listener(listener)
+    try:
+        first = move(scene)
+        assert compiled, "the first run must compile, or the counter does not count"
+        compiled.clear()
+        other = loads(dumps(scene).replace("0.3", "0.4").replace("1.7", "2.7"))
+        ends = {first, move(changed(scene, {"k": "3", "x": "2"}, t_end="2", dt="0.02")), move(other)}
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listener)
+    assert len(ends) == 3
+    assert compiled == []
 
 
 @pytest.mark.parametrize("model", catalogue(), ids=lambda model: model.name)
