@@ -80,7 +80,7 @@ class Gauss(AbstractMethod):
         times = t + c * h
 
         def gradients(w: Any) -> tuple[Any, Any, Any]:
-            positions = y + h * (a @ w)
+            positions = y[None] + h * (a @ w)
             dq, dv = jax.vmap(jax.grad(local.lagrangian, argnums=(1, 2)))(times, positions, w)
             if local.force is not None:
                 dq = dq + jax.vmap(local.force)(times, positions, w)
@@ -90,7 +90,7 @@ class Gauss(AbstractMethod):
             positions, dq, dv = gradients(w)
             pull = h * (a @ dq)
             momenta = jnp.max(jnp.abs(dv)) + jnp.max(jnp.abs(pull)) + jnp.max(jnp.abs(p))
-            return implicit.Balance(dv - (p + pull), momenta, jnp.max(jnp.abs(positions)) / jnp.abs(h))
+            return implicit.Balance(dv - (p[None] + pull), momenta, jnp.max(jnp.abs(positions)) / jnp.abs(h))
 
         middle = b @ guess
         mass = factor(

@@ -63,7 +63,7 @@ def difference(coarse: Run, fine: Run) -> float:
 
 
 def observed_order(run: Run) -> float:
-    """log2 of the ratio of the differences between runs with dt, dt/2 and dt/4, at the last saved time."""
+    """log2 of the ratio of the largest differences between runs with dt, dt/2 and dt/4 over the saved times."""
     from holonomy.motion.simulate import simulate
 
     if run.system is None or run.method is None or np.ndim(run.t) > 1:
@@ -79,7 +79,7 @@ def observed_order(run: Run) -> float:
             t0=float(run.t[0]),
             dt=run.dt / k,
             method=run.method,
-            save_at=[float(run.t[-1])],
+            save_at=run.t[1:],
         )
         for k in (1, 2, 4)
     ]

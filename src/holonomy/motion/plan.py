@@ -12,7 +12,7 @@ _STEPS_MAX = 2**53
 
 @dataclass(frozen=True)
 class Plan:
-    """Row k: go `counts[k]` steps of length dt further, then look `rests[k]` ahead without moving the grid.
+    """Row k: go `counts[k]` steps of length dt further, then look `rests[k]` ahead to `times[k]`; the grid stays.
 
     Saved states at times off the grid come from one shorter step of the method itself, so they have its order, and the
     grid of whole steps does not depend on what is saved.
@@ -22,11 +22,7 @@ class Plan:
     dt: float
     counts: np.ndarray
     rests: np.ndarray
-
-    @property
-    def times(self) -> np.ndarray:
-        """The time of each row."""
-        return self.t0 + np.cumsum(self.counts) * self.dt + self.rests
+    times: np.ndarray
 
     @property
     def steps(self) -> int:
@@ -40,13 +36,15 @@ def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: Any) -> P
     if save_at is not None:
         times = _save_times(save_at, t0, t_end)
         whole, rests = _split((times - t0) / h, h)
-        return Plan(t0, h, np.diff(whole, prepend=0), rests)
+        return Plan(t0, h, np.diff(whole, prepend=0), rests, times)
     whole, rests = _split(np.array([(t_end - t0) / h]), h)
     grid = np.arange(0, whole[0] + 1, save_every, dtype=np.int64)
     marks = grid if rests[0] == 0 and grid[-1] == whole[0] else np.append(grid, whole[0])
     out = np.zeros(len(marks))
     out[-1] = rests[0]
-    return Plan(t0, h, np.diff(marks, prepend=0), out)
+    saved = t0 + marks * h
+    saved[-1] = t_end  # as it was asked for, not as it was rounded
+    return Plan(t0, h, np.diff(marks, prepend=0), out, saved)
 
 
 def _split(steps: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:

@@ -51,10 +51,8 @@ def _frames(times: np.ndarray, places: np.ndarray, rods: bool, size: int) -> Any
     if rods:
         flat = np.concatenate([np.zeros_like(flat[:, :1]), flat], axis=1)
     reach = 1.08 * max(float(np.max(np.abs(flat))), 1e-9)
-    with style():
-        # laying out anew for every frame would cost more than drawing it
+    with style(layout=False):  # laying out anew for every frame would cost more than drawing it
         figure = Figure(figsize=(size / 100, size / 100), dpi=100)
-        figure.set_layout_engine("none")
         figure.subplots_adjust(left=0.15, right=0.96, bottom=0.12, top=0.93)
         canvas = FigureCanvasAgg(figure)
         axes: Any = figure.add_subplot(projection="3d" if three else None)

@@ -21,16 +21,15 @@ _RULES = {
     "lines.linewidth": 1.6,
     "figure.dpi": 110,
     "savefig.dpi": 150,
-    "figure.constrained_layout.use": True,
 }
 
 
 @contextmanager
-def style() -> Iterator[None]:
-    """Okabe–Ito colours, light grid, no box; for the figures made inside."""
+def style(*, layout: bool = True) -> Iterator[None]:
+    """Okabe–Ito colours, light grid, no box; for the figures made inside. `layout` fits labels into the figure."""
     import matplotlib as mpl
     from cycler import cycler
 
-    rules: Any = {**_RULES, "axes.prop_cycle": cycler(color=OKABE_ITO)}
+    rules: Any = {**_RULES, "axes.prop_cycle": cycler(color=OKABE_ITO), "figure.constrained_layout.use": layout}
     with mpl.rc_context(rules):
         yield

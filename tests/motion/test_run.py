@@ -1,0 +1,147 @@
+"""Runs as objects: certificates, files, pictures, states in between, failures."""
+
+import numpy as np
+import pytest
+from tests.motion.examples import double_pendulum, pendulum
+
+import holonomy as hl
+
+
+@pytest.fixture(scope="module")
+def run():
+    return hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 2.0, dt=0.01)
+
+
+def test_certificate_prints_what_matters(run):
+    text = str(run.certificate)
+    for word in ("engine", "Gauss(3)", "symplectic", "energy drift", "iterations", "200 of dt = 0.01"):
+        assert word in text
+    assert run.certificate.energy_drift_relative < 1e-9
+    assert "<table>" in run.certificate._repr_html_()
+
+
+def test_certificate_says_when_energy_is_not_to_be_kept():
+    damped = pendulum.forced(lambda t, q, v, p: -0.4 * v)
+    end = hl.simulate(damped, [1.0], [0.0], 5.0, dt=0.01)
+    assert not end.certificate.energy_conserved
+    assert end.energy[-1] < end.energy[0] - 1.0
+    assert "not conserved" in str(end.certificate)
+
+
+def test_states_in_between_have_the_methods_order(run):
+    fine = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 2.0, dt=0.001)
+    q, v = run(1.2345)
+    q_fine, v_fine = fine(1.2345)
+    np.testing.assert_allclose(q, q_fine, atol=1e-9)
+    np.testing.assert_allclose(v, v_fine, atol=1e-9)
+    many, _ = run([0.0, 0.5, 2.0])
+    np.testing.assert_array_equal(many, run.q[[0, 50, 200]])
+    with pytest.raises(ValueError, match="from 0 to 2"):
+        run(2.5)
+
+
+def test_saving_does_not_move_the_grid(run):
+    sparse = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 2.0, dt=0.01, save_every=7)
+    np.testing.assert_array_equal(sparse.q[:-1], run.q[:197:7])
+    np.testing.assert_array_equal(sparse.q[-1], run.q[-1])
+    chosen = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 2.0, dt=0.01, save_at=[0.005, 0.5, 1.3333])
+    np.testing.assert_array_equal(chosen.q[1], run.q[50])
+    np.testing.assert_allclose(chosen.q[2], run(1.3333)[0], atol=1e-12)
+    odd = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 0.123, dt=0.01)
+    assert odd.t[-1] == 0.123
+    assert len(odd.t) == 14
+
+
+def test_file_brings_back_the_run(run, tmp_path):
+    path = run.save(tmp_path / "run.nc")
+    again = hl.load(path)
+    for name in ("t", "q", "v", "energy"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(run, name))
+    assert again.result.ok
+    assert str(again.certificate) == str(run.certificate)
+    np.testing.assert_allclose(again(0.505)[0], run(0.505)[0], atol=1e-6)
+    data = run.to_dataset()
+    assert data.attrs["parameters"].startswith('{"g": 9.81')
+    assert list(data.coordinate.values) == ["theta1", "theta2"]
+    assert data.x.shape == (201, 2, 2)
+    assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_files_that_are_no_runs_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="no file"):
+        hl.load(tmp_path / "missing.nc")
+    (tmp_path / "text.nc").write_text("not a run")
+    with pytest.raises(ValueError, match="not a run saved by holonomy"):
+        hl.load(tmp_path / "text.nc")
+
+
+def test_pictures(run, tmp_path):
+    figure = run.plot()
+    assert len(figure.axes) == 3
+    assert figure.axes[0].get_ylabel() == "coordinates (rad)"
+    for name in ("run.gif", "run.mp4"):
+        path = run.animate(tmp_path / name, fps=5)
+        assert path.stat().st_size > 1000
+    with pytest.raises(ValueError, match=r"\.gif or \.mp4"):
+        run.animate(tmp_path / "run.avi")
+
+
+def test_step_halving_states_its_error():
+    run = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 2.0)
+    certificate = run.certificate
+    assert certificate.step_error is not None
+    assert certificate.step_error <= 1e-9
+    exact = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 2.0, dt=0.002, method=hl.Gauss(4))
+    assert np.max(np.abs(run.q[-1] - exact.q[-1])) < 1e-9
+
+
+def test_failure_keeps_the_good_part():
+    system = hl.System.from_lagrangian(lambda t, q, v: 0.5 * v[0] ** 2 + q[0] ** 4, coordinates=("x",))
+    with pytest.raises(hl.SimulationError, match="stopped at t = 0\\.7") as caught:
+        hl.simulate(system, [1.0], [1.0], 5.0, dt=0.01)
+    good = caught.value.run
+    assert np.all(np.isfinite(good.q))
+    assert 0.5 < good.t[-1] < 0.8
+    quiet = hl.simulate(system, [1.0], [1.0], 5.0, dt=0.01, method=hl.RK4(), throw=False)
+    assert quiet.result.name == "not_finite"
+    assert np.all(np.isfinite(quiet.q))
+
+
+def test_interruption_keeps_the_good_part():
+    def stop(fraction):
+        if fraction > 0.2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(hl.SimulationError, match="interrupted") as caught:
+        hl.simulate(pendulum, [1.0], [0.0], 100.0, dt=0.01, progress=stop)
+    assert 10 < caught.value.run.t[-1] < 90
+
+
+def test_stiff_steps_are_solved_by_newton():
+    """A step so long that the fixed point diverges still has a solution, and Newton's iteration finds it."""
+    import jax.numpy as jnp
+
+    system = hl.System.from_lagrangian(
+        lambda t, q, v, p: 0.5 * v[0] ** 2 - 0.5 * p.k * q[0] ** 2 - 0.1 * jnp.cos(q[0]),
+        coordinates=("x",),
+        parameters={"k": 1e6},
+    )
+    run = hl.simulate(system, [1.0], [0.0], 1.0, dt=0.05)
+    assert run.certificate.energy_drift_relative < 1e-6
+
+
+def test_stepper_goes_back_exactly():
+    stepper = hl.Stepper(double_pendulum, hl.Gauss(2), dt=0.01)
+    first = stepper.start(0.0, [1.0, 0.5], [0.0, 0.3])
+    later = stepper.advance(first, 40)
+    for a, b in zip(stepper.read(stepper.advance(first, 40)), stepper.read(later), strict=True):
+        np.testing.assert_array_equal(a, b)
+    t, q, _, _ = stepper.read(later)
+    reference = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 0.4, dt=0.01, method=hl.Gauss(2))
+    assert t == pytest.approx(0.4)
+    np.testing.assert_array_equal(q, reference.q[-1])
+
+
+def test_same_input_same_bits():
+    a, b = (hl.simulate(double_pendulum, [2.0, 0.5], [0.0, 0.3], 2.0, dt=0.01) for _ in range(2))
+    np.testing.assert_array_equal(a.q, b.q)
