@@ -16,6 +16,9 @@ from .vectormath import hexadecimal, sincos
 
 _STACK_BYTES: Final = 4096
 _ALIGN: Final = 64
+# Relative costs of a group of sines and cosines by its width, and of one use of the addition theorems.
+_GROUP_COST: Final = {1: 0.8, 2: 0.8, 4: 0.9, 8: 1.6}
+_ADDITION_COST: Final = 0.05
 
 
 class Emitter:
@@ -118,12 +121,39 @@ class Emitter:
         return self.put(f"fmul contract {kind} {self.value(above)}, {self.shared[key]}")
 
     def _angles(self, nodes: list[Node]) -> None:
-        """Sines and cosines, those of one angle together and several angles at a time."""
+        """Sines and cosines, those of one angle together and several angles at a time.
+
+        Where angles are sums and differences of fewer others, the addition theorems take their place: the error is
+        that of rounding the two angles, which both forms have.
+        """
         angles = list(dict.fromkeys([n.args[0] for n in nodes]))
+        composed = [a for a in angles if a.op in ("add", "sub") and all(x.op != "const" for x in a.args)]
+        single = list(dict.fromkeys([a for a in angles if a not in composed] + [x for a in composed for x in a.args]))
+        if self._trigonometric_cost(len(single)) + _ADDITION_COST * len(composed) >= self._trigonometric_cost(len(angles)):
+            composed, single = [], angles
+        pairs = self._sines_and_cosines(single)
+        for angle in composed:
+            pairs[angle] = self._addition(angle, pairs)
+        for node in nodes:
+            self.values[node.index] = pairs[node.args[0]][0 if node.op == "sin" else 1]
+
+    def _trigonometric_cost(self, count: int) -> float:
+        cost = 0.0
+        while count > 0:
+            width = self._group(count)
+            cost += _GROUP_COST[width]
+            count -= width
+        return cost
+
+    def _group(self, left: int) -> int:
+        """How many of the angles that are left to take at once."""
+        return next(w for w in (8, 4, 2, 1) if w == 1 or (w <= self.width and left > w // 2))
+
+    def _sines_and_cosines(self, angles: list[Node]) -> dict[Node, tuple[str, str]]:
+        pairs: dict[Node, tuple[str, str]] = {}
         start = 0
         while start < len(angles):
-            left = len(angles) - start
-            width = next(w for w in (8, 4, 2, 1) if w == 1 or (w <= self.width and (left >= w or left > w // 2)))
+            width = self._group(len(angles) - start)
             group = angles[start : start + width]
             start += width
             self.widths.add(width)
@@ -133,12 +163,19 @@ class Emitter:
                 angle = self.value(group[i] if i < len(group) else group[0])
                 vector = self.put(f"insertelement {kind} {vector}, double {angle}, i32 {i}")
             both = self.put(f"call fastcc {{{kind}, {kind}}} @sincos{width}({kind} {vector})")
-            parts = {"sin": self.put(f"extractvalue {{{kind}, {kind}}} {both}, 0")}
-            parts["cos"] = self.put(f"extractvalue {{{kind}, {kind}}} {both}, 1")
-            for node in nodes:
-                if node.args[0] in group:
-                    lane = group.index(node.args[0])
-                    self.values[node.index] = self.put(f"extractelement {kind} {parts[node.op]}, i32 {lane}")
+            parts = [self.put(f"extractvalue {{{kind}, {kind}}} {both}, {n}") for n in (0, 1)]
+            for lane, angle in enumerate(group):
+                sine, cosine = (self.put(f"extractelement {kind} {part}, i32 {lane}") for part in parts)
+                pairs[angle] = sine, cosine
+        return pairs
+
+    def _addition(self, angle: Node, pairs: dict[Node, tuple[str, str]]) -> tuple[str, str]:
+        """sin(a ± b) and cos(a ± b); not contracted, so that sin(a - a) is 0."""
+        (sa, ca), (sb, cb) = (pairs[x] for x in angle.args)
+        plus, minus = ("fadd", "fsub") if angle.op == "add" else ("fsub", "fadd")
+        products = [self.put(f"fmul double {x}, {y}") for x, y in ((sa, cb), (ca, sb), (ca, cb), (sa, sb))]
+        sine = self.put(f"{plus} double {products[0]}, {products[1]}")
+        return sine, self.put(f"{minus} double {products[2]}, {products[3]}")
 
     # ── memory ────────────────────────────────────────────────────────────────────────────────────
     def place(self, buffer: Buffer) -> str:

@@ -300,7 +300,7 @@ class Lowering:
             dead = tuple(_dies(a, k, eqn, last, mine) for a in eqn.invars)
             results = tuple([(tuple(v.aval.shape), _dtype(v.aval.dtype)) for v in eqn.outvars])
             out = rule(self, Site(eqn.primitive.name, eqn.params, results, dead), *values)
-            out = list(out) if eqn.primitive.multiple_results else [out]
+            out = out if isinstance(out, list) else [out]
             env.update(zip(eqn.outvars, out, strict=True))
             self._pass_ownership(eqn, values, dead, out, mine)
             if len(self.graph) > self.limits.nodes:

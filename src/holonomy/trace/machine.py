@@ -78,11 +78,15 @@ def load(ir: str) -> Loaded:
         return _link(assemble(ir))
 
 
-_PASSES = 1
+_PASSES = 2
+_LONG = 1500
 
 
 def assemble(ir: str) -> bytes:
-    """An object file: parse, optimise, generate code."""
+    """An object file: parse, optimise, generate code.
+
+    Long functions get a short list of passes: their nodes are simplified already, and the full list takes longer than it saves.
+    """
     machine, _, triple = _target()
     with _lock:
         parsed = llvm.parse_assembly(ir)
@@ -93,8 +97,24 @@ def assemble(ir: str) -> bytes:
         options.loop_vectorization = False
         options.loop_unrolling = False
         builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(parsed, builder)
+        if ir.count("\n") < _LONG:
+            builder.getModulePassManager().run(parsed, builder)
+        else:
+            _few_passes(parsed, builder)
         return machine.emit_object(parsed)
+
+
+def _few_passes(parsed: Any, builder: Any) -> None:
+    inline = llvm.create_new_module_pass_manager()
+    inline.add_always_inliner_pass()
+    inline.run(parsed, builder)
+    passes = llvm.create_new_function_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    for function in parsed.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
 
 
 def _link(code: bytes) -> Loaded:

@@ -16,7 +16,7 @@ from .shapes import numbering, pick
 if TYPE_CHECKING:
     from ..lower import Lowering, Site
 
-_TOUCHING: Final = frozenset({"dynamic_slice", "dynamic_update_slice", "gather", "scatter", "scatter-add", "scatter_add"})
+_TOUCHING: Final = frozenset({"dynamic_slice", "dynamic_update_slice", "gather", "scatter", "scatter-add"})
 
 
 # ── calls ─────────────────────────────────────────────────────────────────────────────────────────
@@ -326,10 +326,7 @@ _FEW: Final = 4
 _TEMPLATE_COST: Final = 200
 
 RULES: Final[dict[str, Any]] = {
-    **dict.fromkeys(
-        ("jit", "pjit", "closed_call", "core_call", "call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr",
-         "remat", "remat2", "checkpoint", "custom_lin"), _call,
-    ),
+    **dict.fromkeys(("jit", "custom_jvp_call", "custom_vjp_call", "remat2"), _call),
     "while": _while,
     "scan": _scan,
     "cond": _cond,

@@ -67,8 +67,8 @@ def _composed(build: Callable[..., Node]) -> Callable[..., Value]:
     return rule
 
 
-def _identity(low: Lowering, site: Site, *values: Value) -> Value | list[Value]:
-    return list(values) if len(site.results) > 1 or site.name == "optimization_barrier" else values[0]
+def _identity(low: Lowering, site: Site, *values: Value) -> list[Value]:
+    return list(values)
 
 
 def _one(k: Any, x: Node) -> Node:
@@ -182,5 +182,5 @@ RULES: Final[dict[str, Any]] = {
     "convert_element_type": _convert,
     "bitcast_convert_type": _bitcast,
     "select_n": _select_n,
-    **{name: _identity for name in ("copy", "copy_p", "stop_gradient", "device_put", "optimization_barrier", "name")},
+    **{name: _identity for name in ("copy", "stop_gradient", "device_put", "optimization_barrier", "name")},
 }  # fmt: skip

@@ -105,7 +105,8 @@ def _starts(
         if mode == "FILL_OR_DROP":
             fits = low.k("and", low.k("le", low.index(0), start), low.k("le", start, low.index(room[dim])))
             valid = low.k("and", valid, fits)
-        first[dim] = start if mode == "PROMISE_IN_BOUNDS" else low.clamp(start, 0, room[dim])
+        # A promise to stay in bounds is not trusted: a wrong index would read another's memory.
+        first[dim] = low.clamp(start, 0, room[dim])
     return first, valid
 
 
@@ -149,7 +150,8 @@ def _fill(value: Any, dtype: str) -> Any:
 
 def _scatter(mode: str) -> Callable[..., Value]:
     def rule(low: Lowering, site: Site, x: Value, indices: Value, updates: Value) -> Value:
-        numbers, bounds = site.params["dimension_numbers"], _mode(site.params)
+        numbers = site.params["dimension_numbers"]
+        bounds = "CLIP" if _mode(site.params) == "CLIP" else "FILL_OR_DROP"
         inserted = {int(d) for d in (*numbers.inserted_window_dims, *numbers.operand_batching_dims)}
         windows = [int(d) for d in numbers.update_window_dims]
         kept = [d for d in range(len(x.shape)) if d not in inserted]
@@ -202,8 +204,7 @@ RULES: Final[dict[str, Any]] = {
     "gather": _gather,
     "scatter": _scatter("set"),
     "scatter-add": _scatter("add"),
-    "scatter_add": _scatter("add"),
-    "scatter_mul": _scatter("mul"),
-    "scatter_min": _scatter("min"),
-    "scatter_max": _scatter("max"),
+    "scatter-mul": _scatter("mul"),
+    "scatter-min": _scatter("min"),
+    "scatter-max": _scatter("max"),
 }

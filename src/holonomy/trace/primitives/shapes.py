@@ -186,7 +186,6 @@ def _iota(low: Lowering, site: Site, *_: Value) -> Value:
 RULES: Final[dict[str, Any]] = {
     "reshape": _reshaped,
     "squeeze": _reshaped,
-    "expand_dims": _reshaped,
     "broadcast_in_dim": _broadcast_in_dim,
     "transpose": _moved(lambda n, params, _: np.transpose(n, params["permutation"])),
     "rev": _moved(lambda n, params, _: np.flip(n, params["dimensions"])),

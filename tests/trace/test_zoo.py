@@ -1,0 +1,44 @@
+"""Every supported primitive, values and Jacobians, against XLA."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.extend.core as jex
+import pytest
+
+from holonomy.trace.primitives import RULES
+
+from tests.trace.compare import check
+from tests.trace.zoo import CASES
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_values_agree_with_xla(name: str) -> None:
+    case = CASES[name]
+    check(case.function, case.args)
+
+
+@pytest.mark.parametrize("name", sorted(n for n, c in CASES.items() if c.smooth))
+def test_derivatives_agree_with_xla(name: str) -> None:
+    case = CASES[name]
+
+    def derivative(*args: Any) -> Any:
+        leaves = jax.tree.leaves(jax.jvp(lambda x: case.function(x, *args[2:]), (args[0],), (args[1],))[1])
+        return [x for x in leaves if x.dtype != jax.dtypes.float0]
+
+    check(derivative, (case.args[0], 0.5 - case.args[0] ** 2, *case.args[1:]))
+
+
+def primitives(jaxpr: Any) -> set[str]:
+    found = {e.primitive.name for e in jaxpr.eqns}
+    return found.union(*[primitives(j) for e in jaxpr.eqns for j in jex.jaxprs_in_params(e.params)])
+
+
+def test_every_primitive_in_the_table_is_used_by_some_case() -> None:
+    used: set[str] = set()
+    for case in CASES.values():
+        used |= primitives(jax.make_jaxpr(case.function)(*case.args).jaxpr)
+
+    assert set(RULES) - used == set()
