@@ -100,11 +100,11 @@ def test_lagrangian_and_its_derivatives_agree_with_xla(lagrangian: Callable[...,
     check(derivatives, (np.float64(0.3), q, v))
 
 
-def test_a_fifth_derivative_agrees_with_xla() -> None:
+def test_a_third_derivative_agrees_with_xla() -> None:
     def power(x):
         return jnp.sin(x) * jnp.exp(-x * x) / (1 + x * x)
 
     f = power
-    for _ in range(5):
+    for _ in range(3):
         f = jax.grad(f)
-    check(f, (np.float64(0.4),), 1e-12)
+    check(f, (np.float64(0.4),))

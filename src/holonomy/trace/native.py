@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import threading
@@ -17,7 +18,7 @@ from .dag import DTYPES, dtype_name
 from .llvm import module
 from .lower import Limits, Lowering, TooLarge
 from .machine import Loaded, load, vector_width
-from .plan import Unsupported
+from .plan import Plan, Unsupported
 from .structure import Form
 
 __all__ = ["Compiled", "Unsupported", "compilations", "compile"]
@@ -116,37 +117,39 @@ def compilations() -> int:
     return _count
 
 
-def compile(fun: Callable[..., Any], example_args: Sequence[Any]) -> Compiled:
+def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Limits | None = None) -> Compiled:
     """Machine code for `fun`, traced at arguments shaped like `example_args`.
 
-    A function of the same form as an earlier one, whatever its numbers, reuses that one's code.
+    A function of the same form as an earlier one, whatever its numbers, reuses that one's code. `limits` says what is taken apart
+    into scalars and what stays in memory; by default as much as is worth it.
     Raises `Unsupported`, naming the primitive, for what has no native form.
     """
     global _count
     closed, shape = jax.make_jaxpr(fun, return_shape=True)(*example_args)
     form = Form(closed)
     with _lock:
-        code = _codes.get(form.key)
+        key = (form.key, limits)
+        code = _codes.get(key)
         if code is None:
-            code = _codes[form.key] = _build(closed, form)
+            code = _codes[key] = _build(closed, form, _ATTEMPTS if limits is None else (limits,))
             _count += 1
     hidden = [np.array(form.numbers, np.float64), *[np.ascontiguousarray(a) for a in form.arrays]]
     return Compiled(code, hidden, jax.tree.structure(tuple(example_args)), jax.tree.structure(shape))
 
 
-def _build(closed: Any, form: Form) -> Code:
-    for k, limits in enumerate(_ATTEMPTS):
-        try:
-            plan = lower(closed, form, limits)
-            break
-        except TooLarge:
-            if k == len(_ATTEMPTS) - 1:
-                raise
-    ir, scratch = module(plan, vector_width())
+def _build(closed: Any, form: Form, attempts: Sequence[Limits]) -> Code:
+    ir, scratch = module(plan := _lowered(closed, form, attempts), vector_width())
     return Code(load(ir), scratch, plan.inputs, plan.outputs)
 
 
-def lower(closed: Any, form: Form, limits: Limits) -> Any:
+def _lowered(closed: Any, form: Form, attempts: Sequence[Limits]) -> Plan:
+    for limits in attempts[:-1]:
+        with contextlib.suppress(TooLarge):
+            return lower(closed, form, limits)
+    return lower(closed, form, attempts[-1])
+
+
+def lower(closed: Any, form: Form, limits: Limits) -> Plan:
     """The plan of a closed jaxpr whose numbers are hidden arguments after its own."""
     inputs = [(tuple(v.aval.shape), dtype_name(v.aval.dtype)) for v in closed.jaxpr.invars]
     lowering = Lowering(limits, form=form, leaf=len(inputs))

@@ -21,7 +21,8 @@ class Form:
     stand is part of the key.  `arrays` are constant arrays too large for that, passed whole.
     """
 
-    def __init__(self, closed: Any) -> None:
+    def __init__(self, closed: Any, *, whole_arrays: bool = True) -> None:
+        self._largest = _LARGEST_TAKEN_APART if whole_arrays else 1 << 62
         self.numbers: list[float] = []
         self.arrays: list[np.ndarray] = []
         self._positions: dict[tuple[str, bytes], int] = {}
@@ -40,7 +41,7 @@ class Form:
 
     def _constant(self, value: Any) -> Hashable:
         array = np.asarray(value)
-        if array.dtype.kind == "f" and array.size > _LARGEST_TAKEN_APART:
+        if array.dtype.kind == "f" and array.size > self._largest:
             place: Any = ("array", len(self.arrays))
             self.arrays.append(array)
         elif array.dtype.kind == "f":
