@@ -21,7 +21,7 @@ from .machine import Loaded, load, vector_width
 from .plan import Plan, Unsupported
 from .structure import Form
 
-__all__ = ["Compiled", "Unsupported", "compilations", "compile"]
+__all__ = ["Compiled", "Limits", "Unsupported", "compilations", "compile"]
 
 # Tried in turn: fewer arrays taken apart, more kept in memory, until the function is small enough.
 _ATTEMPTS = (Limits(), Limits(scalars=64, carried=32, unrolled=64, solve=4), Limits(scalars=8, carried=8, unrolled=0, solve=2, pivoted=2))
