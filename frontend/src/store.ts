@@ -9,7 +9,7 @@ import { PROTOCOL, type Command, type Controls, type Frame, type LabView, type N
 /** Seconds of motion that the plots show. */
 export const WINDOW = 20;
 /** Seconds of motion that a trail lasts. */
-export const TRAIL = 2.5;
+export const TRAIL = 4;
 const READOUT_EVERY = 100;
 const REFUSAL_SHOWN = 6000;
 

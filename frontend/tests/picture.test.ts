@@ -49,6 +49,13 @@ describe("trail", () => {
     for (const radius of inner) expect(Math.abs(radius - 1)).toBeLessThan(1e-3); // chords would miss by 1e-2
   });
 
+  it("stays round when samples come unevenly", () => {
+    const history = new History(2, 10);
+    for (const t of [0, 0.1, 0.2, 0.21, 0.3, 0.32, 0.4, 0.5, 0.6]) history.push(t, [Math.cos(3 * t), Math.sin(3 * t)]);
+    const { x, y } = trailOf(history, 0, 0.6, 1);
+    for (let i = 4; i < x.length - 4; i++) expect(Math.abs(Math.hypot(x[i]!, y[i]!) - 1)).toBeLessThan(1e-3);
+  });
+
   it("ages from the head to the tail", () => {
     const { age } = trailOf(circle(10), 0, 1, 0.5);
     expect(age.at(-1)).toBeCloseTo(0, 12);

@@ -20,7 +20,7 @@ def test_over_many_ticks_the_steps_are_those_of_the_clock(speed):
 
 
 def test_costly_steps_are_dropped_and_said_to_be():
-    pacer, cost = Pacer(DT), 2e-3  # a tick asks for 16 steps, and there is time for five
+    pacer, cost, steps = Pacer(DT), 2e-3, 0  # a tick asks for 16 steps, and there is time for five
     for _ in range(100):
         steps = pacer.steps(TICK, 1.0)
         pacer.spent(steps, steps * cost)

@@ -54,6 +54,10 @@ def test_a_page_that_was_not_built_says_how_to_build_it(lab, tmp_path):
     headers = [(b"host", b"localhost:80"), (b"authorization", f"Bearer {door.token}".encode())]
     scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "root_path": "", "query_string": b"",
              "headers": headers, "http_version": "1.1", "scheme": "http", "asgi": {"version": "3.0"}}  # fmt: skip
-    asyncio.run(app(scope, receive, send))
+
+    async def visit():
+        await app(scope, receive, send)
+
+    asyncio.run(visit())
     assert sent[0]["status"] == 503
     assert b"make studio" in sent[1]["body"]

@@ -1,8 +1,13 @@
 """Commands and what they do to the motion: exact steps back, exact undo, drags at rest."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
+from holonomy.motion import SimulationError
+from holonomy.motion.result import Code, Result
 from holonomy.studio import wire
 from holonomy.studio.simulation import MOST_UNDOS, Refusal, Simulation
 
@@ -223,6 +228,23 @@ def test_samples_come_evenly_once_and_break_where_the_motion_was_changed(simulat
     gap, after = simulation.frame(0).sample
     assert np.isnan(gap).all()
     assert np.isfinite(after).all()
+
+
+def test_a_motion_that_fails_stops_at_its_last_good_state(simulation, lab, monkeypatch):
+    def broken(state, steps):
+        raise SimulationError(cast(Any, SimpleNamespace(result=Result(Code.not_finite, 1.5, 1440))))
+
+    simulation.apply(wire.Play())
+    simulation.advance(FRAME)
+    good = bits(simulation)
+    monkeypatch.setattr(lab.steppers[-1], "advance", broken)
+    with pytest.raises(Refusal, match=r"not a number\. It stopped at t = 1\.5"):
+        simulation.advance(FRAME)
+    assert not simulation.playing
+    with pytest.raises(Refusal):
+        simulation.apply(wire.Step(1, False))
+    assert bits(simulation) == good
+    assert simulation.controls().undo == "play"
 
 
 def test_speed_is_kept_for_the_clock(simulation):

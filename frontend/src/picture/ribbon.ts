@@ -4,7 +4,7 @@ import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, M
 import type { Palette } from "../colours";
 import { TRAIL_HALF_WIDTH, type Trail } from "./picture";
 
-const MOST_POINTS = 1024;
+const MOST_POINTS = 2048;
 const STRENGTH = 0.6;
 
 export class Ribbon {

@@ -7,8 +7,8 @@ import type { Trail } from "./picture";
 const PIECES = 4;
 
 /**
- * The recorded places, joined by Catmull and Rom's cubic: samples are even in time, so its tangents are the velocities to
- * second order, and a fast turn between two samples looks like the curve it was. `duration` is the time a trail lasts.
+ * The recorded places, joined by cubics whose slopes are those of the parabola through each sample and its neighbours: a
+ * fast turn between two samples looks like the curve it was. `duration` is the time a trail lasts.
  */
 export function trailOf(history: History, body: number, now: number, duration: number): Trail {
   const [times, xs = [], ys = []] = history.data;
@@ -24,16 +24,25 @@ export function trailOf(history: History, body: number, now: number, duration: n
     if (xs[i] == null || next === undefined || xs[i + 1] == null) continue;
     for (let piece = 1; piece < PIECES; piece++) {
       const u = piece / PIECES;
-      add(between(xs, i, u), between(ys, i, u), times[i]! + u * (next - times[i]!));
+      add(between(times, xs, i, u), between(times, ys, i, u), times[i]! + u * (next - times[i]!));
     }
   }
   return result;
 }
 
-/** The cubic through values i and i+1 with the slopes of their neighbours; where one is missing, the end's own chord. */
-function between(values: readonly (number | null)[], i: number, u: number): number {
+/** Hermite's cubic from sample i to the next, a fraction u of the way. */
+function between(times: readonly number[], values: readonly (number | null)[], i: number, u: number): number {
+  const step = times[i + 1]! - times[i]!;
   const [b, c] = [values[i]!, values[i + 1]!];
-  const a = values[i - 1] ?? 2 * b - c;
-  const d = values[i + 2] ?? 2 * c - b;
-  return b + 0.5 * u * (c - a + u * (2 * a - 5 * b + 4 * c - d + u * (3 * (b - c) + d - a)));
+  const [out, into] = [step * slope(times, values, i), step * slope(times, values, i + 1)];
+  return b + u * (out + u * (3 * (c - b) - 2 * out - into + u * (2 * (b - c) + out + into)));
+}
+
+/** Of the parabola through sample i and its neighbours, which need not be even in time; of the chord at an end. */
+function slope(times: readonly number[], values: readonly (number | null)[], i: number): number {
+  const [before, here, next] = [values[i - 1], values[i]!, values[i + 1]];
+  const [h, k] = [times[i]! - times[i - 1]!, times[i + 1]! - times[i]!];
+  if (before == null) return next == null ? 0 : (next - here) / k;
+  if (next == null) return (here - before) / h;
+  return ((k * (here - before)) / h + (h * (next - here)) / k) / (h + k);
 }

@@ -184,7 +184,7 @@ class Simulation:
             return moment.orbit.advance(moment.index, moment.state, steps)
         except SimulationError as error:
             self.playing = False
-            raise Refusal(f"The motion stopped: {error}") from error
+            raise Refusal(str(error.result)) from error
 
     # ── Moments ───────────────────────────────────────────────────────────────────────────────────
 

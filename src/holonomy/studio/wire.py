@@ -321,7 +321,7 @@ HEADER_FIELDS: Final = tuple(FrameHeader.__dataclass_fields__)
 class Frame:
     """One picture of the motion: exact time, coordinates and velocities, energies, and where to draw the points.
 
-    A row of `sample` is a time, the energies, and the position of each traced body. Rows come evenly in time however
+    A row of `sample` is a time, the energies, and the position of each traced body. Rows come close in time however
     few frames reach the page, so that curves and trails do not depend on its speed. A row of NaN stands where the
     motion was changed by hand.
     """
