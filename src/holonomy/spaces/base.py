@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray, Real
 
-from . import check
-from .axes import Field, Flow
-from .smooth import root
+from holonomy.spaces import check
+from holonomy.spaces.axes import Field, Flow
+from holonomy.spaces.smooth import root
 
 if TYPE_CHECKING:
-    from .curvature import SpaceCurvature
-    from .power import Power
+    from holonomy.spaces.curvature import SpaceCurvature
+    from holonomy.spaces.power import Power
 
 Point: TypeAlias = Float[Array, " point"]
 Vector: TypeAlias = Float[Array, " point"]
 Local: TypeAlias = Float[Array, " dim"]
 Scalar: TypeAlias = Float[Array, ""]
+# What a person may pass: any array or list of numbers. Its shape is checked with a sentence, not by the type.
+PointLike: TypeAlias = Real[Array | np.ndarray, "..."] | Sequence[Any]
+VectorLike: TypeAlias = PointLike
+LocalLike: TypeAlias = PointLike
+Number: TypeAlias = float | int | Real[Array | np.ndarray, ""]
 Picture: TypeAlias = Callable[[Point], Float[Array, " picture"]]
 
 
@@ -62,39 +67,39 @@ class AbstractSpace(eqx.Module):
         """A point to start from, the same every time."""
 
     @abc.abstractmethod
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         """The point with local coordinates y as seen from x; chart(x, 0) = x."""
 
     @abc.abstractmethod
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         """The local coordinates of `point` as seen from x; inverse of `chart(x, .)`."""
 
     @abc.abstractmethod
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         """A point of the space for any nearby array; the array itself when it lies on the space."""
 
     @abc.abstractmethod
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         """The orthogonal projection of an array to the tangent space at x."""
 
     @abc.abstractmethod
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         r"""The Riemannian inner product $\langle u, v\rangle_x$ of tangent vectors."""
 
     @abc.abstractmethod
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         """The length of a shortest curve from x to y."""
 
     @abc.abstractmethod
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         """The end, at time 1, of the geodesic that starts at x with velocity v."""
 
     @abc.abstractmethod
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         """The velocity at x of the shortest geodesic that reaches y at time 1."""
 
     @abc.abstractmethod
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         """The tangent vector w at x carried parallel along the geodesic to exp(x, v)."""
 
     @abc.abstractmethod
@@ -119,29 +124,27 @@ class AbstractSpace(eqx.Module):
         """The point with these polar coordinates, given one by one or as one array."""
         raise ValueError(f"{self!r} has no polar coordinates; build its points with chart, exp or random.")
 
-    def to_polar(self, x: Point) -> Local:
+    def to_polar(self, x: PointLike) -> Local:
         """The polar coordinates of a point."""
         raise ValueError(f"{self!r} has no polar coordinates; use coordinates(x, point) for local ones.")
 
-    def tangent_defect(self, x: Point, v: Vector) -> Scalar:
+    def tangent_defect(self, x: PointLike, v: VectorLike) -> Scalar:
         """Euclidean size of the part of v that is not tangent at x."""
-        return jnp.linalg.norm(v - self.tangent(x, v))
+        return jnp.linalg.norm(check.as_array(v) - self.tangent(x, v))
 
     # ── follows for every space ───────────────────────────────────────────────────────────────────────────────────
 
-    def norm(self, x: Point, v: Vector) -> Scalar:
+    def norm(self, x: PointLike, v: VectorLike) -> Scalar:
         r"""The length $\sqrt{\langle v, v\rangle_x}$ of a tangent vector; its derivative is taken as 0 at v = 0."""
         return root(self.inner(x, v, v))
 
-    def frame(self, x: Point) -> Float[Array, "point dim"]:
+    def frame(self, x: PointLike) -> Float[Array, "point dim"]:
         """The basis of the tangent space at x that belongs to the chart at x, as columns."""
-        x = self._point(x)
-        return jax.jacfwd(lambda y: self.chart(x, y))(jnp.zeros(self.dim, x.dtype))
+        return _frame(self, self._point(x))
 
-    def metric(self, x: Point) -> Float[Array, "dim dim"]:
+    def metric(self, x: PointLike) -> Float[Array, "dim dim"]:
         """The Gram matrix of `frame(x)`; for a space with a flat chart the metric in its coordinates."""
-        x = self._point(x)
-        return self._local_metric(x, jnp.zeros(self.dim, x.dtype))
+        return _metric(self, self._point(x))
 
     def gradient(self, f: Callable[[Point], Scalar]) -> Callable[[Point], Vector]:
         r"""The Riemannian gradient: $\langle \nabla f(x), v\rangle_x = df_x(v)$ for every tangent $v$."""
@@ -162,18 +165,18 @@ class AbstractSpace(eqx.Module):
         curvature, and for points within a ball of radius $\pi/(4\sqrt{K})$ elsewhere; for points spread more widely
         the result is a local minimum. Weights are equal unless given; they are scaled to sum 1.
         """
-        from .mean import frechet_mean
+        from holonomy.spaces.mean import frechet_mean
 
         return frechet_mean(self, points, weights)
 
     @property
     def curvature(self) -> SpaceCurvature:
         """Christoffel symbols and curvatures at any point; see `SpaceCurvature`."""
-        from .curvature import SpaceCurvature
+        from holonomy.spaces.curvature import SpaceCurvature
 
         return SpaceCurvature(self)
 
-    def random_tangent(self, key: PRNGKeyArray, x: Point) -> Vector:
+    def random_tangent(self, key: PRNGKeyArray, x: PointLike) -> Vector:
         """A tangent vector at x, standard normal in an orthonormal frame."""
         x = self._point(x)
         columns = jnp.linalg.cholesky(self.metric(x))
@@ -182,7 +185,7 @@ class AbstractSpace(eqx.Module):
 
     def __pow__(self, count: int) -> Power:
         """The space of `count` points of this space."""
-        from .power import Power
+        from holonomy.spaces.power import Power
 
         return Power(self, count)
 
@@ -253,3 +256,16 @@ class AbstractSpace(eqx.Module):
                 f"shapes {[jnp.shape(c) for c in coordinates]}. Pass {self.dim} numbers or one array of that length."
             )
         return jnp.stack([check.as_array(c) for c in coordinates])
+
+
+# Compiled, since taking these derivatives operation by operation is slow where a person calls them.
+
+
+@eqx.filter_jit
+def _frame(space: AbstractSpace, x: Point) -> Float[Array, "point dim"]:
+    return jax.jacfwd(lambda y: space.chart(x, y))(jnp.zeros(space.dim, x.dtype))
+
+
+@eqx.filter_jit
+def _metric(space: AbstractSpace, x: Point) -> Float[Array, "dim dim"]:
+    return space._local_metric(x, jnp.zeros(space.dim, x.dtype))

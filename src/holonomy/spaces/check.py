@@ -5,18 +5,24 @@ from typing import Any, TypeGuard
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array
 
 
 def known(*values: Any) -> bool:
     """Whether every array in `values` has numbers in it, rather than being traced by jit, vmap or grad."""
-    return not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
+    return not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(values))
 
 
 def as_array(value: Any) -> Array:
     """The value as a floating-point JAX array (integers become floats of the default precision)."""
     array = jnp.asarray(value)
     return array if jnp.issubdtype(array.dtype, jnp.floating) else array.astype(float)
+
+
+def as_number(value: Any) -> float | Array:
+    """A parameter as a float, or as an array where it is one (it may then be traced)."""
+    return float(value) if isinstance(value, (int, float, np.number)) else as_array(value)
 
 
 def tolerance(dtype: Any) -> float:
@@ -31,7 +37,7 @@ def show(array: Any) -> str:
 
 def is_count(value: Any) -> TypeGuard[int]:
     """Whether value is a positive integer."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 1
 
 
 def require_dimension(name: str, n: Any) -> None:

@@ -7,7 +7,7 @@ spacelike part s alone, since w = sqrt(1 + |s|^2): stored values of w carry a ro
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .smooth import arc, cosine, length, root, sine, versine
+from holonomy.spaces.smooth import arc, cosine, length, root, sine, versine
 
 Ambient = Float[Array, " n"]
 Scalar = Float[Array, ""]

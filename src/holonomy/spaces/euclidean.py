@@ -9,10 +9,21 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from . import axes, check, polar
-from .axes import Field, Flow
-from .base import AbstractSpace, Local, Picture, Point, Scalar, Vector
-from .smooth import length
+from holonomy.spaces import axes, check, polar
+from holonomy.spaces.axes import Field, Flow
+from holonomy.spaces.base import (
+    AbstractSpace,
+    Local,
+    LocalLike,
+    Number,
+    Picture,
+    Point,
+    PointLike,
+    Scalar,
+    Vector,
+    VectorLike,
+)
+from holonomy.spaces.smooth import length
 
 
 class Euclidean(AbstractSpace):
@@ -45,32 +56,32 @@ class Euclidean(AbstractSpace):
         """The zero vector."""
         return jnp.zeros(self.n)
 
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         return self._point(x) + self._local(y)
 
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         return self._point(point, "point") - self._point(x)
 
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         return self._array(x)
 
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         return self._array(v, "v")
 
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         return jnp.sum(self._array(u, "u") * self._array(v, "v"))
 
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         return length(self._point(x) - self._point(y, "y"))
 
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         return x + self._vector(x, v)
 
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         return self._point(y, "y") - self._point(x)
 
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         return self._array(w, "w")
 
     def random(self, key: PRNGKeyArray) -> Point:
@@ -91,7 +102,7 @@ class Euclidean(AbstractSpace):
         c = self._polar(coordinates)
         return c[0] * polar.direction(c[1:])
 
-    def to_polar(self, x: Point) -> Local:
+    def to_polar(self, x: PointLike) -> Local:
         x = self._point(x)
         return jnp.concatenate([polar.radius(x)[None], polar.angles(x)])
 
@@ -106,9 +117,9 @@ class Circle(AbstractSpace):
 
     radius: float | Float[Array, ""]
 
-    def __init__(self, radius: float | Float[Array, ""] = 1.0):
+    def __init__(self, radius: Number = 1.0):
         check.require_positive("Circle", "radius", radius)
-        self.radius = float(radius) if isinstance(radius, int) else radius
+        self.radius = check.as_number(radius)
 
     @property
     def dim(self) -> int:
@@ -127,29 +138,29 @@ class Circle(AbstractSpace):
         """The angle zero."""
         return jnp.zeros(1)
 
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         return self._point(x) + self._local(y)
 
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         return self._point(point, "point") - self._point(x)
 
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         return self._array(x)
 
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         return self._array(v, "v")
 
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         return self.radius**2 * jnp.sum(self._array(u, "u") * self._array(v, "v"))
 
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         return self.radius * jnp.abs(self._turn(self._point(x), self._point(y, "y"))[0])
 
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         return x + self._vector(x, v)
 
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
         turn = self._turn(x, y)
         if check.known(turn) and abs(abs(float(turn[0])) - jnp.pi) < 1e-14:
@@ -159,7 +170,7 @@ class Circle(AbstractSpace):
             )
         return turn
 
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         return self._array(w, "w")
 
     def random(self, key: PRNGKeyArray) -> Point:
@@ -177,7 +188,7 @@ class Circle(AbstractSpace):
     def from_polar(self, *coordinates: Any) -> Point:
         return self._polar(coordinates)
 
-    def to_polar(self, x: Point) -> Local:
+    def to_polar(self, x: PointLike) -> Local:
         return self._point(x)
 
     def _turn(self, x: Point, y: Point) -> Float[Array, " 1"]:

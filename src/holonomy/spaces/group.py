@@ -7,7 +7,7 @@ import abc
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .base import AbstractSpace, Local, Point, Vector
+from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Point, PointLike, Vector, VectorLike
 
 
 class AbstractGroup(AbstractSpace):
@@ -29,47 +29,47 @@ class AbstractGroup(AbstractSpace):
         return self.identity
 
     @abc.abstractmethod
-    def compose(self, g: Point, h: Point) -> Point:
+    def compose(self, g: PointLike, h: PointLike) -> Point:
         """The product gh: h first, then g."""
 
     @abc.abstractmethod
-    def inverse(self, g: Point) -> Point:
+    def inverse(self, g: PointLike) -> Point:
         """The inverse element."""
 
     @abc.abstractmethod
-    def lift(self, g: Point, xi: Local) -> Vector:
+    def lift(self, g: PointLike, xi: LocalLike) -> Vector:
         r"""The velocity $\dot g = g\xi$."""
 
     @abc.abstractmethod
-    def body_velocity(self, g: Point, v: Vector) -> Local:
+    def body_velocity(self, g: PointLike, v: VectorLike) -> Local:
         r"""$\xi = g^{-1} v$, inverse of `lift`."""
 
     @abc.abstractmethod
-    def group_exp(self, xi: Local) -> Point:
+    def group_exp(self, xi: LocalLike) -> Point:
         r"""The element at time 1 of the one-parameter group $\dot g = g\xi$, $g(0)$ the identity."""
 
     @abc.abstractmethod
-    def group_log(self, g: Point) -> Local:
+    def group_log(self, g: PointLike) -> Local:
         """The inverse of `group_exp` near the identity."""
 
     @abc.abstractmethod
-    def matrix(self, g: Point) -> Float[Array, "m m"]:
+    def matrix(self, g: PointLike) -> Float[Array, "m m"]:
         """The element as a matrix; products of elements are products of matrices."""
 
     @abc.abstractmethod
-    def hat(self, xi: Local) -> Float[Array, "m m"]:
+    def hat(self, xi: LocalLike) -> Float[Array, "m m"]:
         """The element of the Lie algebra as a matrix."""
 
     @abc.abstractmethod
     def vee(self, matrix: Float[Array, "m m"]) -> Local:
         """Inverse of `hat`."""
 
-    def adjoint(self, g: Point, xi: Local) -> Local:
+    def adjoint(self, g: PointLike, xi: LocalLike) -> Local:
         r"""$\mathrm{Ad}_g\xi = g\xi g^{-1}$."""
         m = self.matrix(g)
         return self.vee(m @ self.hat(xi) @ self.matrix(self.inverse(g)))
 
-    def bracket(self, xi: Local, eta: Local) -> Local:
+    def bracket(self, xi: LocalLike, eta: LocalLike) -> Local:
         r"""The matrix commutator $[\xi, \eta] = \xi\eta - \eta\xi$."""
         a, b = self.hat(xi), self.hat(eta)
         return self.vee(a @ b - b @ a)

@@ -9,16 +9,27 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from . import axes, check, polar
-from . import embedded as em
-from .axes import Field, Flow
-from .base import AbstractSpace, Local, Picture, Point, Scalar, Vector
+from holonomy.spaces import axes, check, polar
+from holonomy.spaces import embedded as em
+from holonomy.spaces.axes import Field, Flow
+from holonomy.spaces.base import (
+    AbstractSpace,
+    Local,
+    LocalLike,
+    Number,
+    Picture,
+    Point,
+    PointLike,
+    Scalar,
+    Vector,
+    VectorLike,
+)
 
 Model = Literal["hyperboloid", "polar", "ball"]
 
 
 class Hyperbolic(AbstractSpace):
-    r"""$H^n$ of radius $r$: $\{(s, w) \in R^{n,1} : |s|^2 - w^2 = -r^2, w > 0\}$, timelike coordinate last; $K = -1/r^2$.
+    r"""$H^n$ of radius $r$: $\{(s, w) \in R^{n,1} : |s|^2 - w^2 = -r^2, w > 0\}$, time last; $K = -1/r^2$.
 
     `model="hyperboloid"`: points are such (s, w), tangent vectors are Minkowski-orthogonal to them. Every formula uses
     s alone and takes $w = \sqrt{r^2+|s|^2}$, and the timelike part of a tangent vector from its tangency: a point
@@ -36,12 +47,12 @@ class Hyperbolic(AbstractSpace):
     radius: float | Float[Array, ""]
     model: Model = eqx.field(static=True)
 
-    def __init__(self, n: int, radius: float | Float[Array, ""] = 1.0, model: Model = "hyperboloid"):
+    def __init__(self, n: int, radius: Number = 1.0, model: Model = "hyperboloid"):
         check.require_dimension("Hyperbolic", n)
         check.require_positive("Hyperbolic", "radius", radius)
         check.require_choice("Hyperbolic", "model", model, ("hyperboloid", "polar", "ball"))
         self.n = int(n)
-        self.radius = float(radius) if isinstance(radius, int) else radius
+        self.radius = check.as_number(radius)
         self.model = model
 
     @property
@@ -61,26 +72,26 @@ class Hyperbolic(AbstractSpace):
         """(0, ..., 0, r); the zero vector in the other models."""
         return self._leave(jnp.zeros(self.n))
 
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         x, y = self._point(x), self._local(y)
         if self.flat_chart:
             return x + y
         return self._leave(em.hyper_chart(self._spatial(x), y / self.radius))
 
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         x, point = self._point(x), self._point(point, "point")
         if self.flat_chart:
             return point - x
         return self.radius * em.hyper_coordinates(self._spatial(x), self._spatial(point))
 
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         r"""Keep s and take $w = \sqrt{r^2 + |s|^2}$. Outside the ball of the ball model there is no projection: NaN."""
         x = self._array(x)
         if self.model == "ball":
             return jnp.where(jnp.sum(x * x) < 1.0, x, jnp.nan)
         return x if self.flat_chart else self._leave(self._spatial(x))
 
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         r"""$v + \langle x, v\rangle_M x/r^2$ on the hyperboloid."""
         x, v = self._point(x), self._array(v, "v")
         if self.flat_chart:
@@ -88,30 +99,31 @@ class Hyperbolic(AbstractSpace):
         s = self._spatial(x)
         return self._leave_vector(x, v[:-1] + (em.dot(s, v[:-1]) - em.height(s) * v[-1]) * s)
 
-    def tangent_defect(self, x: Point, v: Vector) -> Scalar:
+    def tangent_defect(self, x: PointLike, v: VectorLike) -> Scalar:
         if self.flat_chart:
             return jnp.zeros(())
+        x, v = check.as_array(x), check.as_array(v)
         return jnp.abs(v[-1] - self._leave_vector(x, v[:-1])[-1])
 
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         x = self._point(x)
         u, v = self._enter(x, self._vector(x, u, "u")), self._enter(x, self._vector(x, v))
         return em.hyper_inner(self._spatial(x), u, v)
 
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         r"""$2r\,\mathrm{arsinh}\sqrt{Q}$, $Q = \sinh^2(d/2r)$ without differences, see `embedded.hyper_chord`."""
         return self.radius * em.hyper_distance(self._spatial(self._point(x)), self._spatial(self._point(y, "y")))
 
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         v = self._enter(x, self._vector(x, v))
         return self._leave(em.hyper_exp(self._spatial(x), v / self.radius))
 
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
         return self._leave_vector(x, self.radius * em.hyper_log(self._spatial(x), self._spatial(y)))
 
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         x = self._point(x)
         s = self._spatial(x)
         v, w = self._enter(x, self._vector(x, v)), self._enter(x, self._vector(x, w, "w"))
@@ -147,11 +159,11 @@ class Hyperbolic(AbstractSpace):
         c = self._polar(coordinates)
         return c if self.model == "polar" else self._leave(jnp.sinh(c[0]) * polar.direction(c[1:]))
 
-    def to_polar(self, x: Point) -> Local:
+    def to_polar(self, x: PointLike) -> Local:
         x = self._point(x)
         return x if self.model == "polar" else self._angles(self._spatial(x))
 
-    def isometry_to(self, x: Point) -> Float[Array, "ambient ambient"]:
+    def isometry_to(self, x: PointLike) -> Float[Array, "ambient ambient"]:
         """The boost of $R^{n,1}$ that carries the origin to x, as a matrix on (s, w)."""
         s = self._spatial(self._point(x))
         w = em.height(s)

@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from . import axes, check, polar
-from .axes import Field, Flow
-from .base import AbstractSpace, Local, Picture, Point, Scalar, Vector
-from .embedded import dot, wedge_dot
-from .smooth import arc, root, sine
+from holonomy.spaces import axes, check, polar
+from holonomy.spaces.axes import Field, Flow
+from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.embedded import dot, wedge_dot
+from holonomy.spaces.smooth import arc, root, sine
 
 _NEWTON_STEPS = 12
 _POLISH_STEPS = 3
@@ -52,28 +52,28 @@ class Inhomogeneous(AbstractSpace):
     def origin(self) -> Point:
         return jnp.zeros(self.n)
 
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         return self._point(x) + self._local(y)
 
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         return self._point(point, "point") - self._point(x)
 
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         return self._array(x)
 
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         return self._array(v, "v")
 
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         return _factor(self._point(x)) * dot(self._array(u, "u"), self._array(v, "v"))
 
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         x, y = self._point(x), self._point(y, "y")
         q = _chord(x, y)
         half = jnp.arcsinh(root(q))
         return 2.0 * half + 2.0 * root(q) * jnp.sqrt(1.0 + q) * _stretch(x, y)
 
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         v = self._vector(x, v)
         t = _time(x, v)
@@ -81,14 +81,14 @@ class Inhomogeneous(AbstractSpace):
         # x cosh tau + u sinh tau, with cosh tau - 1 = 2 sinh^2(tau/2)
         return x + 0.5 * z * sine(z / 4.0, -1) ** 2 * x + _factor(x) * t * sine(z, -1) * v
 
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
         q = _chord(x, y)
         # length / sinh(delta) = delta/sinh(delta) + D + p.q/2, the first factor smooth in q = sinh^2(delta/2)
         ratio = _arc_over_sinh(q) + _stretch(x, y)
         return ratio * ((y - x) - 2.0 * q * x) / _factor(x)
 
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         """The plane of the geodesic turns with its tangent, vectors across it keep their direction; lengths scale."""
         x = self._point(x)
         v, w = self._vector(x, v), self._vector(x, w, "w")
@@ -122,7 +122,7 @@ class Inhomogeneous(AbstractSpace):
         c = self._polar(coordinates)
         return c[0] * polar.direction(c[1:])
 
-    def to_polar(self, x: Point) -> Local:
+    def to_polar(self, x: PointLike) -> Local:
         x = self._point(x)
         return jnp.concatenate([polar.radius(x)[None], polar.angles(x)])
 
@@ -188,7 +188,8 @@ def _time(x: Point, v: Vector) -> Scalar:
 def _first_time(x: Point, v: Vector) -> Scalar:
     r"""The time, found by counting from the point nearest the origin, where the length is odd.
 
-    $\sigma + \frac A2\sinh 2\sigma = B$ with $A^2 = 1 + |x\wedge u|^2$ and $\sinh 2\tau_* = -x\cdot u/A$. Newton's method from above, on a convex function.
+    $\sigma + \frac A2\sinh 2\sigma = B$ with $A^2 = 1 + |x\wedge u|^2$ and $\sinh 2\tau_* = -x\cdot u/A$.
+    Newton's method from above, on a convex function.
     """
     ell = jnp.sqrt(_factor(x) * dot(v, v))
     moving = ell > 1e-4
@@ -200,7 +201,7 @@ def _first_time(x: Point, v: Vector) -> Scalar:
     size = jnp.abs(goal)
     above = jnp.minimum(size / (1.0 + a), 0.5 * jnp.arcsinh(2.0 * size / a))
 
-    def step(_: int, sigma: Scalar) -> Scalar:
+    def step(_: Any, sigma: Scalar) -> Scalar:
         return sigma - (sigma + 0.5 * a * jnp.sinh(2.0 * sigma) - size) / (1.0 + a * jnp.cosh(2.0 * sigma))
 
     sigma = jnp.sign(goal) * jax.lax.fori_loop(0, _NEWTON_STEPS, step, above)

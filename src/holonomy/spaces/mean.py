@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from . import check
+from holonomy.spaces import check
 
 if TYPE_CHECKING:
-    from .base import AbstractSpace
+    from holonomy.spaces.base import AbstractSpace
 
 _DESCENT_STEPS = 60
 _NEWTON_STEPS = 3
@@ -26,7 +28,13 @@ def frechet_mean(
     Descent, $m \leftarrow \exp_m\sum_i w_i\log_m x_i$, comes near; Newton's method in the chart at the present point
     ends it at round-off. Only the Newton steps are differentiated: they carry exact derivatives of the result.
     """
-    points, weights = _checked(space, points, weights)
+    return _search(space, *_checked(space, points, weights))
+
+
+@eqx.filter_jit
+def _search(
+    space: AbstractSpace, points: Float[Array, "k point"], weights: Float[Array, " k"]
+) -> Float[Array, " point"]:
     weights = weights / jnp.sum(weights)
 
     def pull(m: Float[Array, " point"], xs: Array, ws: Array) -> Float[Array, " point"]:
@@ -36,7 +44,7 @@ def frechet_mean(
     apart = jax.vmap(lambda m: jnp.sum(fixed_weights * jax.vmap(space.distance, in_axes=(None, 0))(m, fixed) ** 2))
     start = fixed[jnp.argmin(apart(fixed))]
 
-    def descend(_: int, m: Float[Array, " point"]) -> Float[Array, " point"]:
+    def descend(_: Any, m: Float[Array, " point"]) -> Float[Array, " point"]:
         return space.exp(m, space.tangent(m, pull(m, fixed, fixed_weights)))
 
     m = jax.lax.stop_gradient(jax.lax.fori_loop(0, _DESCENT_STEPS, descend, start))
@@ -45,7 +53,7 @@ def frechet_mean(
     return m
 
 
-def _newton(space: AbstractSpace, m: Array, pull) -> Array:
+def _newton(space: AbstractSpace, m: Array, pull: Callable[[Array], Array]) -> Array:
     def local(y: Array) -> Array:
         x = space.chart(m, y)
         force = pull(x)
@@ -55,7 +63,7 @@ def _newton(space: AbstractSpace, m: Array, pull) -> Array:
     return space.chart(m, -jnp.linalg.solve(jax.jacfwd(local)(zero), local(zero)))
 
 
-def _checked(space: AbstractSpace, points, weights) -> tuple[Array, Array]:
+def _checked(space: AbstractSpace, points: Any, weights: Any) -> tuple[Array, Array]:
     points = check.as_array(points)
     if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] != space.point_dim:
         raise ValueError(

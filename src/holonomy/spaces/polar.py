@@ -7,7 +7,7 @@ $(\\sin b \\cdot \\text{direction of the rest}, \\cos b)$; so (b, g) gives $(\\s
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .smooth import length
+from holonomy.spaces.smooth import length
 
 
 def direction(angles: Float[Array, " m"]) -> Float[Array, " m_plus_1"]:

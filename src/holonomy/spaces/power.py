@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from . import check
-from .axes import Field, Flow
-from .base import AbstractSpace, Local, Picture, Point, Scalar, Vector
-from .smooth import root
+from holonomy.spaces import check
+from holonomy.spaces.axes import Field, Flow
+from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.smooth import root
 
 
 class Power(AbstractSpace):
@@ -50,44 +50,44 @@ class Power(AbstractSpace):
         """All points at the origin."""
         return jnp.tile(self.space.origin, self.count)
 
-    def split(self, x: Point) -> Float[Array, "k point"]:
+    def split(self, x: PointLike) -> Float[Array, "k point"]:
         """The points (or vectors, or local coordinates) of the single space, one per row."""
-        return x.reshape(self.count, -1)
+        return check.as_array(x).reshape(self.count, -1)
 
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         return self._map(self.space.chart, self._point(x), self._local(y))
 
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         return self._map(self.space.coordinates, self._point(x), self._point(point, "point"))
 
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         return self._map(self.space.project, self._array(x))
 
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         return self._map(self.space.tangent, self._point(x), self._array(v, "v"))
 
-    def tangent_defect(self, x: Point, v: Vector) -> Scalar:
+    def tangent_defect(self, x: PointLike, v: VectorLike) -> Scalar:
         return jnp.linalg.norm(self._map(self.space.tangent_defect, x, v))
 
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         x = self._point(x)
         return jnp.sum(self._map(self.space.inner, x, self._vector(x, u, "u"), self._vector(x, v)))
 
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         return root(jnp.sum(self._map(self.space.distance, self._point(x), self._point(y, "y")) ** 2))
 
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         return self._map(self.space.exp, x, self._vector(x, v))
 
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
         if not check.known(x, y, self):
             return self._map(self.space.log, x, y)
         # one by one, so that the space itself can refuse a pair of points that has no log
         return jnp.concatenate([self.space.log(a, b) for a, b in zip(self.split(x), self.split(y), strict=True)])
 
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         x = self._point(x)
         return self._map(self.space.transport, x, self._vector(x, v), self._vector(x, w, "w"))
 
@@ -110,7 +110,7 @@ class Power(AbstractSpace):
 
     def isometries(self) -> dict[str, Flow]:
         def single(flow: Flow, i: int) -> Flow:
-            def whole(s: Float[Array, ""] | float, x: Point) -> Point:
+            def whole(s: Any, x: Point) -> Point:
                 rows = self.split(x)
                 return rows.at[i].set(flow(s, rows[i])).reshape(-1)
 
@@ -133,8 +133,8 @@ class Power(AbstractSpace):
     def from_polar(self, *coordinates: Any) -> Point:
         return self._map(self.space.from_polar, self._polar(coordinates))
 
-    def to_polar(self, x: Point) -> Local:
+    def to_polar(self, x: PointLike) -> Local:
         return self._map(self.space.to_polar, self._point(x))
 
-    def _map(self, method: Callable[..., Array], *arrays: Array) -> Array:
+    def _map(self, method: Callable[..., Array], *arrays: PointLike) -> Array:
         return jax.vmap(method)(*(self.split(a) for a in arrays)).reshape(-1)

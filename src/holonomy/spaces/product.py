@@ -11,9 +11,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .axes import Field, Flow
-from .base import AbstractSpace, Local, Picture, Point, Scalar, Vector
-from .smooth import root
+from holonomy.spaces import check
+from holonomy.spaces.axes import Field, Flow
+from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.smooth import root
 
 
 class Product(AbstractSpace):
@@ -50,44 +51,44 @@ class Product(AbstractSpace):
         """The origins of the factors."""
         return jnp.concatenate([f.origin for f in self.factors])
 
-    def split(self, x: Point) -> list[Array]:
+    def split(self, x: PointLike) -> list[Array]:
         """The points (or tangent vectors) of the factors."""
-        return _cut(x, [f.point_dim for f in self.factors])
+        return _cut(check.as_array(x), [f.point_dim for f in self.factors])
 
-    def split_local(self, y: Local) -> list[Array]:
+    def split_local(self, y: LocalLike) -> list[Array]:
         """The local coordinates of the factors."""
-        return _cut(y, [f.dim for f in self.factors])
+        return _cut(check.as_array(y), [f.dim for f in self.factors])
 
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         parts = zip(self.factors, self.split(self._array(x)), self.split_local(self._local(y)), strict=True)
         return jnp.concatenate([f.chart(a, b) for f, a, b in parts])
 
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         return self._join("coordinates", x, point)
 
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         return self._join("project", x)
 
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         return self._join("tangent", x, v)
 
-    def tangent_defect(self, x: Point, v: Vector) -> Scalar:
+    def tangent_defect(self, x: PointLike, v: VectorLike) -> Scalar:
         parts = zip(self.factors, self.split(x), self.split(v), strict=True)
         return jnp.linalg.norm(jnp.stack([f.tangent_defect(a, b) for f, a, b in parts]))
 
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         return sum(self._each("inner", x, u, v), jnp.zeros(()))
 
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         return root(sum((d**2 for d in self._each("distance", x, y)), jnp.zeros(())))
 
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         return self._join("exp", x, v)
 
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         return self._join("log", x, y)
 
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         return self._join("transport", x, v, w)
 
     def random(self, key: PRNGKeyArray) -> Point:
@@ -106,7 +107,7 @@ class Product(AbstractSpace):
 
     def isometries(self) -> dict[str, Flow]:
         def place(flow: Flow, i: int) -> Flow:
-            def whole(s: Float[Array, ""] | float, x: Point) -> Point:
+            def whole(s: Any, x: Point) -> Point:
                 return jnp.concatenate([flow(s, p) if k == i else p for k, p in enumerate(self.split(x))])
 
             return whole
@@ -115,8 +116,8 @@ class Product(AbstractSpace):
 
     def pictures(self) -> dict[str, Picture]:
         """`joined`: the customary pictures side by side, up to three axes; for H^2 x E it is called `cylinder`."""
-        from .euclidean import Euclidean
-        from .hyperbolic import Hyperbolic
+        from holonomy.spaces.euclidean import Euclidean
+        from holonomy.spaces.hyperbolic import Hyperbolic
 
         firsts = [next(iter(f.pictures().values()), None) for f in self.factors]
         if any(p is None for p in firsts):
@@ -135,14 +136,14 @@ class Product(AbstractSpace):
         parts = self.split_local(self._polar(coordinates))
         return jnp.concatenate([f.from_polar(c) for f, c in zip(self.factors, parts, strict=True)])
 
-    def to_polar(self, x: Point) -> Local:
+    def to_polar(self, x: PointLike) -> Local:
         return self._join("to_polar", x)
 
-    def _each(self, method: str, *arrays: Array) -> list[Array]:
+    def _each(self, method: str, *arrays: PointLike) -> list[Array]:
         parts = zip(self.factors, *(self.split(self._array(a)) for a in arrays), strict=True)
         return [getattr(f, method)(*p) for f, *p in parts]
 
-    def _join(self, method: str, *arrays: Array) -> Array:
+    def _join(self, method: str, *arrays: PointLike) -> Array:
         return jnp.concatenate(self._each(method, *arrays))
 
     def _named(self, dictionaries: list[dict[str, Any]], place: Callable[[Any, int], Any]) -> dict[str, Any]:

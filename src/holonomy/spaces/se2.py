@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from . import axes, check
-from .axes import Field, Flow
-from .base import Local, Picture, Point, Scalar, Vector
-from .group import AbstractGroup
-from .smooth import root, sine, versine
+from holonomy.spaces import axes, check
+from holonomy.spaces.axes import Field, Flow
+from holonomy.spaces.base import Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.group import AbstractGroup
+from holonomy.spaces.smooth import root, sine, versine
 
 
 class SE2(AbstractGroup):
@@ -18,14 +19,14 @@ class SE2(AbstractGroup):
 
     An element of the Lie algebra is $(v_x, v_y, \omega)$ in the body frame.
     $\langle\cdot,\cdot\rangle = v_x^2 + v_y^2 + \ell^2\omega^2$, $\ell$ = `length`: the product of a circle and the
-    plane, flat, and invariant under the group from the left. Its geodesics turn evenly while their place moves on a straight
-    line; the screw motions of the group are `group_exp`.
+    plane, flat, and invariant under the group from the left. Its geodesics turn evenly while their place moves on a
+    straight line; the screw motions of the group are `group_exp`.
     The chart at g: move by $(y_0, y_1)$ in the frame of g and turn by the angle $y_2$.
     Killing fields: `translate_x`, `translate_y`, `rotate_xy` (about the origin, place and frame together),
     `spin_xy` (the frame alone).
     """
 
-    length: float | Float[Array, ""] = 1.0
+    length: float | Float[Array, ""] = eqx.field(default=1.0, converter=check.as_number)
 
     def __check_init__(self) -> None:
         check.require_positive("SE2", "length", self.length)
@@ -46,39 +47,39 @@ class SE2(AbstractGroup):
     def identity(self) -> Point:
         return jnp.array([1.0, 0.0, 0.0, 0.0])
 
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         x, y = self.project(self._point(x)), self._local(y)
         return self.compose(x, jnp.stack([jnp.cos(y[2]), jnp.sin(y[2]), y[0], y[1]]))
 
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         x, point = self.project(self._point(x)), self.project(self._point(point, "point"))
         place = _turn(x[0], -x[1], point[2:] - x[2:])
         return jnp.append(place, _angle(x, point))
 
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         x = self._array(x)
         return jnp.concatenate([x[:2] / jnp.sqrt(jnp.sum(x[:2] ** 2)), x[2:]])
 
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         x, v = self.project(self._point(x)), self._array(v, "v")
         return jnp.concatenate([v[:2] - jnp.sum(x[:2] * v[:2]) * x[:2], v[2:]])
 
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         x = self._point(x)
         u, v = self._vector(x, u, "u"), self._vector(x, v)
         return self.length**2 * jnp.sum(u[:2] * v[:2]) + jnp.sum(u[2:] * v[2:])
 
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         x, y = self.project(self._point(x)), self.project(self._point(y, "y"))
         return root((self.length * _angle(x, y)) ** 2 + jnp.sum((x[2:] - y[2:]) ** 2))
 
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         v, x = self._vector(x, v), self.project(x)
         rate = x[0] * v[1] - x[1] * v[0]
         return jnp.concatenate([_turn(jnp.cos(rate), jnp.sin(rate), x[:2]), x[2:] + v[2:]])
 
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self.project(self._point(x)), self.project(self._point(y, "y"))
         angle = _angle(x, y)
         if check.known(angle) and abs(float(angle)) > jnp.pi - 1e-15:
@@ -88,7 +89,7 @@ class SE2(AbstractGroup):
             )
         return jnp.concatenate([angle * _quarter(x[:2]), y[2:] - x[2:]])
 
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         x = self._point(x)
         v, w = self._vector(x, v), self._vector(x, w, "w")
         rate = x[0] * v[1] - x[1] * v[0]
@@ -134,45 +135,54 @@ class SE2(AbstractGroup):
         pose = check.as_array(pose)
         return jnp.stack([jnp.cos(pose[2]), jnp.sin(pose[2]), pose[0], pose[1]])
 
-    def to_pose(self, g: Point) -> Float[Array, " 3"]:
+    def to_pose(self, g: PointLike) -> Float[Array, " 3"]:
         """(x, y, theta) with theta in (-pi, pi]."""
+        g = check.as_array(g)
         return jnp.append(g[2:], jnp.arctan2(g[1], g[0]))
 
-    def compose(self, g: Point, h: Point) -> Point:
+    def compose(self, g: PointLike, h: PointLike) -> Point:
+        g, h = check.as_array(g), check.as_array(h)
         return jnp.concatenate([_turn(g[0], g[1], h[:2]), g[2:] + _turn(g[0], g[1], h[2:])])
 
-    def inverse(self, g: Point) -> Point:
+    def inverse(self, g: PointLike) -> Point:
+        g = check.as_array(g)
         return jnp.concatenate([jnp.stack([g[0], -g[1]]), -_turn(g[0], -g[1], g[2:])])
 
-    def lift(self, g: Point, xi: Local) -> Vector:
+    def lift(self, g: PointLike, xi: LocalLike) -> Vector:
+        g, xi = check.as_array(g), check.as_array(xi)
         return jnp.concatenate([xi[2] * _quarter(g[:2]), _turn(g[0], g[1], xi[:2])])
 
-    def body_velocity(self, g: Point, v: Vector) -> Local:
+    def body_velocity(self, g: PointLike, v: VectorLike) -> Local:
+        g, v = check.as_array(g), check.as_array(v)
         return jnp.append(_turn(g[0], -g[1], v[2:]), g[0] * v[1] - g[1] * v[0])
 
-    def group_exp(self, xi: Local) -> Point:
+    def group_exp(self, xi: LocalLike) -> Point:
         xi = check.as_array(xi)
         z = xi[2] ** 2
         place = _turn(sine(z, 1), xi[2] * versine(z, 1), xi[:2])
         return jnp.concatenate([jnp.stack([jnp.cos(xi[2]), jnp.sin(xi[2])]), place])
 
-    def group_log(self, g: Point) -> Local:
+    def group_log(self, g: PointLike) -> Local:
+        g = check.as_array(g)
         angle = jnp.arctan2(g[1], g[0])
         z = angle**2
         a, b = sine(z, 1), angle * versine(z, 1)
         return jnp.append(_turn(a, -b, g[2:]) / (a * a + b * b), angle)
 
-    def matrix(self, g: Point) -> Float[Array, "3 3"]:
+    def matrix(self, g: PointLike) -> Float[Array, "3 3"]:
+        g = check.as_array(g)
         c, s, x, y = g
         zero, one = jnp.zeros_like(c), jnp.ones_like(c)
         return jnp.stack([jnp.stack([c, -s, x]), jnp.stack([s, c, y]), jnp.stack([zero, zero, one])])
 
-    def hat(self, xi: Local) -> Float[Array, "3 3"]:
+    def hat(self, xi: LocalLike) -> Float[Array, "3 3"]:
+        xi = check.as_array(xi)
         vx, vy, turn = xi
         zero = jnp.zeros_like(turn)
         return jnp.stack([jnp.stack([zero, -turn, vx]), jnp.stack([turn, zero, vy]), jnp.zeros(3, xi.dtype)])
 
     def vee(self, matrix: Float[Array, "3 3"]) -> Local:
+        matrix = check.as_array(matrix)
         return jnp.stack([matrix[0, 2], matrix[1, 2], (matrix[1, 0] - matrix[0, 1]) / 2.0])
 
 

@@ -7,13 +7,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from . import axes, check
-from . import quaternion as qt
-from .axes import Field, Flow
-from .base import Local, Picture, Point, Scalar, Vector
-from .group import AbstractGroup, hat3, vee3
-from .smooth import remainder, root, versine
-from .so3 import AXES, SO3
+from holonomy.spaces import axes, check
+from holonomy.spaces import quaternion as qt
+from holonomy.spaces.axes import Field, Flow
+from holonomy.spaces.base import Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.group import AbstractGroup, hat3, vee3
+from holonomy.spaces.smooth import remainder, root, versine
+from holonomy.spaces.so3 import AXES, SO3
 
 _AXES = "xyz"
 
@@ -23,13 +23,13 @@ class SE3(AbstractGroup):
 
     An element of the Lie algebra is $(v, \omega)$ in the body frame, velocity first.
     $\langle\cdot,\cdot\rangle = |v|^2 + \ell^2|\omega|^2$, $\ell$ = `length`: the product of SO(3) and $E^3$, invariant
-    under the group from the left. Its geodesics turn evenly while their place moves on a straight line; the screw motions of
-    the group are `group_exp`. The chart at g: move by $y_{0:3}$ in the frame of g and turn as the chart of `SO3`.
+    under the group from the left. Its geodesics turn evenly while their place moves on a straight line; the screw
+    motions of the group are `group_exp`. The chart at g: move by $y_{0:3}$ in the frame of g and turn as `SO3` does.
     Killing fields: `translate_x`, ...; `rotate_xy`, ... (about the origin, place and frame together); `spin_xy`, ...
     (the frame alone, about axes fixed in space); `body_xy`, ... (the frame alone, about its own axes).
     """
 
-    length: float | Float[Array, ""] = 1.0
+    length: float | Float[Array, ""] = eqx.field(default=1.0, converter=check.as_number)
     _turns: SO3 = eqx.field(default_factory=SO3, init=False, repr=False)
 
     def __check_init__(self) -> None:
@@ -51,44 +51,44 @@ class SE3(AbstractGroup):
     def identity(self) -> Point:
         return jnp.zeros(7).at[0].set(1.0)
 
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         x, y = self.project(self._point(x)), self._local(y)
         place = x[4:] + qt.rotate(x[:4], y[:3])
         return jnp.concatenate([qt.multiply(x[:4], qt.small_turn(y[3:])), place])
 
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         x, point = self.project(self._point(x)), self._point(point, "point")
         place = qt.rotate(qt.conjugate(x[:4]), point[4:] - x[4:])
         return jnp.concatenate([place, self._turns.coordinates(x[:4], point[:4])])
 
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         x = self._array(x)
         return jnp.concatenate([self._turns.project(x[:4]), x[4:]])
 
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         x, v = self._point(x), self._array(v, "v")
         return jnp.concatenate([self._turns.tangent(x[:4], v[:4]), v[4:]])
 
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         x = self._point(x)
         u, v = self._vector(x, u, "u"), self._vector(x, v)
         return self.length**2 * self._turns.inner(x[:4], u[:4], v[:4]) + jnp.sum(u[4:] * v[4:])
 
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         x, y = self._point(x), self._point(y, "y")
         turn = self.length * self._turns.distance(x[:4], y[:4])
         return root(turn**2 + jnp.sum((x[4:] - y[4:]) ** 2))
 
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         v = self._vector(x, v)
         return jnp.concatenate([self._turns.exp(x[:4], v[:4]), x[4:] + v[4:]])
 
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
         return jnp.concatenate([self._turns.log(x[:4], y[:4]), y[4:] - x[4:]])
 
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         x = self._point(x)
         v, w = self._vector(x, v), self._vector(x, w, "w")
         return jnp.concatenate([self._turns.transport(x[:4], v[:4], w[:4]), w[4:]])
@@ -135,41 +135,50 @@ class SE3(AbstractGroup):
 
     # ── the group ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def compose(self, g: Point, h: Point) -> Point:
+    def compose(self, g: PointLike, h: PointLike) -> Point:
+        g, h = check.as_array(g), check.as_array(h)
         return jnp.concatenate([qt.multiply(g[:4], h[:4]), g[4:] + qt.rotate(g[:4], h[4:])])
 
-    def inverse(self, g: Point) -> Point:
+    def inverse(self, g: PointLike) -> Point:
+        g = check.as_array(g)
         back = qt.conjugate(g[:4])
         return jnp.concatenate([back, -qt.rotate(back, g[4:])])
 
-    def lift(self, g: Point, xi: Local) -> Vector:
+    def lift(self, g: PointLike, xi: LocalLike) -> Vector:
+        g, xi = check.as_array(g), check.as_array(xi)
         return jnp.concatenate([self._turns.lift(g[:4], xi[3:]), qt.rotate(g[:4], xi[:3])])
 
-    def body_velocity(self, g: Point, v: Vector) -> Local:
+    def body_velocity(self, g: PointLike, v: VectorLike) -> Local:
+        g, v = check.as_array(g), check.as_array(v)
         place = qt.rotate(qt.conjugate(g[:4]), v[4:])
         return jnp.concatenate([place, self._turns.body_velocity(g[:4], v[:4])])
 
-    def group_exp(self, xi: Local) -> Point:
+    def group_exp(self, xi: LocalLike) -> Point:
         xi = check.as_array(xi)
         return jnp.concatenate([self._turns.group_exp(xi[3:]), _screw(xi[3:]) @ xi[:3]])
 
-    def group_log(self, g: Point) -> Local:
+    def group_log(self, g: PointLike) -> Local:
+        g = check.as_array(g)
         omega = self._turns.group_log(g[:4])
         return jnp.concatenate([jnp.linalg.solve(_screw(omega), g[4:]), omega])
 
-    def matrix(self, g: Point) -> Float[Array, "4 4"]:
+    def matrix(self, g: PointLike) -> Float[Array, "4 4"]:
+        g = check.as_array(g)
         top = jnp.concatenate([qt.to_matrix(g[:4]), g[4:, None]], axis=1)
         return jnp.concatenate([top, jnp.array([[0.0, 0.0, 0.0, 1.0]], g.dtype)])
 
     def from_matrix(self, m: Float[Array, "4 4"]) -> Point:
         """The motion of a homogeneous 4 x 4 matrix."""
+        m = check.as_array(m)
         return jnp.concatenate([qt.from_matrix(m[:3, :3]), m[:3, 3]])
 
-    def hat(self, xi: Local) -> Float[Array, "4 4"]:
+    def hat(self, xi: LocalLike) -> Float[Array, "4 4"]:
+        xi = check.as_array(xi)
         top = jnp.concatenate([hat3(xi[3:]), xi[:3, None]], axis=1)
         return jnp.concatenate([top, jnp.zeros((1, 4), xi.dtype)])
 
     def vee(self, matrix: Float[Array, "4 4"]) -> Local:
+        matrix = check.as_array(matrix)
         return jnp.concatenate([matrix[:3, 3], vee3(matrix[:3, :3])])
 
 

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from . import check
-from . import embedded as em
-from . import quaternion as qt
-from .axes import Field, Flow
-from .base import Local, Picture, Point, Scalar, Vector
-from .group import AbstractGroup, hat3, vee3
-from .smooth import arc, cosine, sine
+from holonomy.spaces import check
+from holonomy.spaces import embedded as em
+from holonomy.spaces import quaternion as qt
+from holonomy.spaces.axes import Field, Flow
+from holonomy.spaces.base import Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.group import AbstractGroup, hat3, vee3
+from holonomy.spaces.smooth import arc, cosine, sine
 
 # The axis about which each coordinate plane turns, the first axis carried towards the second.
 AXES = {"xy": (0.0, 0.0, 1.0), "xz": (0.0, -1.0, 0.0), "yz": (1.0, 0.0, 0.0)}
@@ -25,8 +25,9 @@ class SO3(AbstractGroup):
     r"""$SO(3)$: a rotation is a unit quaternion (w, x, y, z); q and -q are the same rotation.
 
     $\langle u, v\rangle = \omega_u\cdot\omega_v$ with the angular velocity $\omega$ in the body,
-    $\dot q = \frac12 q\omega$: distances are angles of rotation, at most $\pi$, and $K = 1/4$. The metric is invariant from both sides, so `exp`
-    is `lift` followed by `group_exp`. The chart at q is $y \mapsto q\,((1-k), y/2)/(1+k)$, $k = |y|^2/16$.
+    $\dot q = \frac12 q\omega$; distances are angles of rotation, at most $\pi$, and $K = 1/4$. The metric
+    is invariant from both sides, so that $\exp_q(\frac12 q\omega) = q\,$`group_exp`$(\omega)$. The chart
+    at q is $y \mapsto q\,((1-k), y/2)/(1+k)$, $k = |y|^2/16$.
     Killing fields: `rotate_xy`, ... turn the body about axes fixed in space, `body_xy`, ... about its own axes.
     `log` fails for rotations that differ by a half turn.
     """
@@ -47,35 +48,35 @@ class SO3(AbstractGroup):
     def identity(self) -> Point:
         return jnp.array([1.0, 0.0, 0.0, 0.0])
 
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         return qt.multiply(self._unit(self._point(x)), qt.small_turn(self._local(y)))
 
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         x, point = self._unit(self._point(x)), self._unit(self._point(point, "point"))
         return qt.small_turn_inverse(self._difference(x, point))
 
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         return self._unit(self._array(x))
 
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         unit = self._unit(self._point(x))
         v = self._array(v, "v")
         return v - em.dot(unit, v) * unit
 
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         x = self._point(x)
         return 4.0 * em.dot(self._vector(x, u, "u"), self._vector(x, v))
 
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         """The angle of the rotation from x to y, in [0, pi]."""
         x, y = self._unit(self._point(x)), self._unit(self._point(y, "y"))
         return 2.0 * em.sphere_angle(x, self._same_side(x, y))
 
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         return em.sphere_exp(self._unit(x), self._vector(x, v))
 
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._unit(self._point(x)), self._unit(self._point(y, "y"))
         if check.known(x, y) and abs(float(np.dot(np.asarray(x), np.asarray(y)))) < 1e-15:
             raise ValueError(
@@ -84,7 +85,7 @@ class SO3(AbstractGroup):
             )
         return em.sphere_log(x, self._same_side(x, y))
 
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         x = self._point(x)
         return em.sphere_transport(self._unit(x), self._vector(x, v), self._vector(x, w, "w"))
 
@@ -117,24 +118,29 @@ class SO3(AbstractGroup):
 
     # ── the group ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def compose(self, g: Point, h: Point) -> Point:
+    def compose(self, g: PointLike, h: PointLike) -> Point:
+        g, h = check.as_array(g), check.as_array(h)
         return qt.multiply(g, h)
 
-    def inverse(self, g: Point) -> Point:
+    def inverse(self, g: PointLike) -> Point:
+        g = check.as_array(g)
         return qt.conjugate(g)
 
-    def lift(self, g: Point, xi: Local) -> Vector:
+    def lift(self, g: PointLike, xi: LocalLike) -> Vector:
+        g, xi = check.as_array(g), check.as_array(xi)
         return 0.5 * qt.multiply(g, qt.pure(xi))
 
-    def body_velocity(self, g: Point, v: Vector) -> Local:
+    def body_velocity(self, g: PointLike, v: VectorLike) -> Local:
+        g, v = check.as_array(g), check.as_array(v)
         return 2.0 * qt.multiply(qt.conjugate(g), v)[1:]
 
-    def group_exp(self, xi: Local) -> Point:
-        xi = jnp.asarray(xi)
+    def group_exp(self, xi: LocalLike) -> Point:
+        xi = check.as_array(xi)
         z = em.dot(xi, xi) / 4.0
         return jnp.concatenate([cosine(z, 1)[None], sine(z, 1) * xi / 2.0])
 
-    def group_log(self, g: Point) -> Local:
+    def group_log(self, g: PointLike) -> Local:
+        g = check.as_array(g)
         g = g * jnp.where(g[0] < 0, -1.0, 1.0)
         # 2 atan2(|v|, w)/|v|: by the arcsine's series for small turns, w being positive
         z = em.dot(g[1:], g[1:])
@@ -142,22 +148,27 @@ class SO3(AbstractGroup):
         size = jnp.sqrt(jnp.where(small, 1.0, z))
         return 2.0 * jnp.where(small, arc(jnp.where(small, z, 0.0), 1), jnp.arctan2(size, g[0]) / size) * g[1:]
 
-    def matrix(self, g: Point) -> Float[Array, "3 3"]:
+    def matrix(self, g: PointLike) -> Float[Array, "3 3"]:
+        g = check.as_array(g)
         return qt.to_matrix(g)
 
     def from_matrix(self, m: Float[Array, "3 3"]) -> Point:
         """The quaternion with w >= 0 of a rotation matrix."""
+        m = check.as_array(m)
         return qt.from_matrix(m)
 
-    def hat(self, xi: Local) -> Float[Array, "3 3"]:
+    def hat(self, xi: LocalLike) -> Float[Array, "3 3"]:
+        xi = check.as_array(xi)
         return hat3(xi)
 
     def vee(self, matrix: Float[Array, "3 3"]) -> Local:
+        matrix = check.as_array(matrix)
         return vee3(matrix)
 
-    def act(self, g: Point) -> Callable[[Float[Array, " 3"]], Float[Array, " 3"]]:
+    def act(self, g: PointLike) -> Callable[[Float[Array, " 3"]], Float[Array, " 3"]]:
         """The rotation as a map of space."""
-        return lambda v: qt.rotate(g, v)
+        rotation = check.as_array(g)
+        return lambda v: qt.rotate(rotation, v)
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -10,10 +10,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from . import axes, check, polar
-from . import embedded as em
-from .axes import Field, Flow
-from .base import AbstractSpace, Local, Picture, Point, Scalar, Vector
+from holonomy.spaces import axes, check, polar
+from holonomy.spaces import embedded as em
+from holonomy.spaces.axes import Field, Flow
+from holonomy.spaces.base import (
+    AbstractSpace,
+    Local,
+    LocalLike,
+    Number,
+    Picture,
+    Point,
+    PointLike,
+    Scalar,
+    Vector,
+    VectorLike,
+)
 
 
 class Sphere(AbstractSpace):
@@ -34,14 +45,12 @@ class Sphere(AbstractSpace):
     radius: float | Float[Array, ""]
     model: Literal["embedded", "polar"] = eqx.field(static=True)
 
-    def __init__(
-        self, n: int, radius: float | Float[Array, ""] = 1.0, model: Literal["embedded", "polar"] = "embedded"
-    ):
+    def __init__(self, n: int, radius: Number = 1.0, model: Literal["embedded", "polar"] = "embedded"):
         check.require_dimension("Sphere", n)
         check.require_positive("Sphere", "radius", radius)
         check.require_choice("Sphere", "model", model, ("embedded", "polar"))
         self.n = int(n)
-        self.radius = float(radius) if isinstance(radius, int) else radius
+        self.radius = check.as_number(radius)
         self.model = model
 
     @property
@@ -61,44 +70,44 @@ class Sphere(AbstractSpace):
         """The north pole (0, ..., 0, r); a = 0 in the polar model."""
         return jnp.zeros(self.point_dim) if self.flat_chart else jnp.zeros(self.n + 1).at[-1].set(self.radius)
 
-    def chart(self, x: Point, y: Local) -> Point:
+    def chart(self, x: PointLike, y: LocalLike) -> Point:
         x, y = self._point(x), self._local(y)
         if self.flat_chart:
             return x + y
         return self.radius * em.sphere_chart(self._unit(x), y / self.radius)
 
-    def coordinates(self, x: Point, point: Point) -> Local:
+    def coordinates(self, x: PointLike, point: PointLike) -> Local:
         x, point = self._point(x), self._point(point, "point")
         if self.flat_chart:
             return point - x
         return self.radius * em.sphere_coordinates(self._unit(x), self._unit(point))
 
-    def project(self, x: Point) -> Point:
+    def project(self, x: PointLike) -> Point:
         """The nearest point: x scaled to length r. The centre has none and gives NaN."""
         x = self._array(x)
         return x if self.flat_chart else self.radius * self._unit(x)
 
-    def tangent(self, x: Point, v: Vector) -> Vector:
+    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         x, v = self._point(x), self._array(v, "v")
         if self.flat_chart:
             return v
         unit = self._unit(x)
         return v - em.dot(unit, v) * unit
 
-    def inner(self, x: Point, u: Vector, v: Vector) -> Scalar:
+    def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         x = self._point(x)
         return em.dot(self._enter(x, self._vector(x, u, "u")), self._enter(x, self._vector(x, v)))
 
-    def distance(self, x: Point, y: Point) -> Scalar:
+    def distance(self, x: PointLike, y: PointLike) -> Scalar:
         r"""$2r\,\mathrm{atan2}(|x-y|, |x+y|)$, accurate to round-off for near and for nearly antipodal points."""
         return self.radius * em.sphere_angle(self._unit(self._point(x)), self._unit(self._point(y, "y")))
 
-    def exp(self, x: Point, v: Vector) -> Point:
+    def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         v = self._enter(x, self._vector(x, v))
         return self._leave(self.radius * em.sphere_exp(self._unit(x), v / self.radius))
 
-    def log(self, x: Point, y: Point) -> Vector:
+    def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
         unit, other = self._unit(x), self._unit(y)
         if check.known(unit, other) and np.linalg.norm(np.asarray(unit + other)) < 1e-15:
@@ -108,7 +117,7 @@ class Sphere(AbstractSpace):
             )
         return self._leave_vector(x, self.radius * em.sphere_log(unit, other))
 
-    def transport(self, x: Point, v: Vector, w: Vector) -> Vector:
+    def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
         x = self._point(x)
         unit = self._unit(x)
         v, w = self._enter(x, self._vector(x, v)), self._enter(x, self._vector(x, w, "w"))
@@ -141,10 +150,10 @@ class Sphere(AbstractSpace):
         c = self._polar(coordinates)
         return c if self.flat_chart else self._embed(c)
 
-    def to_polar(self, x: Point) -> Local:
+    def to_polar(self, x: PointLike) -> Local:
         return self._point(x) if self.flat_chart else self._angles(self._point(x))
 
-    def isometry_to(self, x: Point) -> Float[Array, "ambient ambient"]:
+    def isometry_to(self, x: PointLike) -> Float[Array, "ambient ambient"]:
         """A rotation matrix of $R^{n+1}$ that carries the north pole to x, along the shortest great circle."""
         u = self._unit(self._point(x))
         pole = jnp.zeros(self.n + 1, u.dtype).at[-1].set(1.0)
