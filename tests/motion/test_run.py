@@ -145,3 +145,15 @@ def test_stepper_goes_back_exactly():
 def test_same_input_same_bits():
     a, b = (hl.simulate(double_pendulum, [2.0, 0.5], [0.0, 0.3], 2.0, dt=0.01) for _ in range(2))
     np.testing.assert_array_equal(a.q, b.q)
+
+
+@pytest.mark.parametrize("method", [hl.RK4(), hl.Gauss(2), hl.Gauss(3), hl.SymplecticEuler()], ids=lambda m: m.label)
+def test_engines_give_the_same_numbers(method):
+    native, xla = (
+        hl.simulate(double_pendulum, [2.0, 0.5], [0.0, 0.3], 1.0, dt=0.01, method=method, engine=engine)
+        for engine in ("native", "xla")
+    )
+    assert native.certificate.engine.startswith("native")
+    assert xla.certificate.engine.startswith("xla")
+    np.testing.assert_allclose(native.q, xla.q, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(native.v, xla.v, rtol=0, atol=1e-12)

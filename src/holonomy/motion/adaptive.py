@@ -51,6 +51,10 @@ class Adaptive(AbstractMethod):
         return self.order_
 
     @property
+    def scalar(self) -> bool:
+        return False
+
+    @property
     def label(self) -> str:
         return f"Adaptive(order={self.order_}, rtol={float(self.rtol):g}, atol={float(self.atol):g})"
 

@@ -9,8 +9,9 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
+from holonomy.motion.engine import ENGINES, Engine
 from holonomy.motion.method import AbstractMethod
-from holonomy.systems import System
+from holonomy.systems import System, mechanics
 from holonomy.systems.system import vector
 
 
@@ -25,6 +26,7 @@ class Problem:
     t0: float
     t_end: float
     is_traced: bool
+    engine: str | None
     notes: dict[str, str]
 
 
@@ -44,8 +46,8 @@ def problem(
         raise ValueError(f"simulate takes a hl.System first; got {type(system).__name__}.")
     if method is not None and not isinstance(method, AbstractMethod):
         raise ValueError(f"method must be one such as hl.Gauss(3) or hl.RK4(); got {method!r}.")
-    if engine not in (None, "xla"):
-        raise ValueError(f"engine must be None or 'xla'; got {engine!r}.")
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be None, 'native' or 'xla'; got {engine!r}.")
     start, end = _time("t0", t0), _time("t_end", t_end)
     if start == end:
         raise ValueError(f"t_end must differ from t0; both are {start:g}.")
@@ -58,13 +60,14 @@ def problem(
     is_traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((system, method, q, v)))
     if not is_traced:
         q, v = _on_space(system, q, v)
-        system = _with_mass(system, start, q, v)
     why = "asked for"
     if method is None:
         from holonomy.motion.simulate import default_method
 
         method, why = default_method(system)
-    return Problem(system, method, q, v, start, end, is_traced, _notes(system, method, why))
+    if not is_traced:
+        system = _with_mass(system, Engine(system, method, engine), start, q, v)
+    return Problem(system, method, q, v, start, end, is_traced, engine, _notes(system, method, why))
 
 
 def _time(name: str, value: Any) -> float:
@@ -99,9 +102,19 @@ def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
     return near, tangent
 
 
-def _with_mass(system: System, t: float, q: Any, v: Any) -> System:
+def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    local = system.local(q)
+    return mechanics.mass_matrix(local.lagrangian, t, *local.enter(v)), system.raw_energy(t, q, v)
+
+
+def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> System:
     """The system, marked as having a positive definite mass matrix where the initial state shows one."""
-    mass = np.asarray(system.mass_matrix(t, q, v))
+    mass, energy = (np.asarray(x) for x in engine.call(_first_look, system, np.float64(t), q, v))
+    if not np.isfinite(energy):
+        raise ValueError(
+            f"The energy at the initial state is {energy}: the Lagrangian has no value at "
+            f"q0 = {np.asarray(q).tolist()}, v0 = {np.asarray(v).tolist()}. Start elsewhere."
+        )
     if not np.all(np.isfinite(mass)):
         raise ValueError(
             f"The mass matrix at the initial state is not finite: q0 = {np.asarray(q).tolist()}, "

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from holonomy.motion import loop
+from holonomy.motion.engine import Engine
 from holonomy.motion.method import AbstractMethod
 from holonomy.motion.result import Code
 from holonomy.systems import System
@@ -16,18 +17,14 @@ from holonomy.systems import System
 class Driver:
     """A system and a method on an engine. It turns to the method's fallback when a step's equations resist."""
 
-    def __init__(self, system: System, method: AbstractMethod):
+    def __init__(self, system: System, method: AbstractMethod, engine: str | None = None):
         self.system = system
         self.method = method
-
-    @property
-    def engine(self) -> str:
-        """The engine's name, for the certificate."""
-        return f"xla on {jax.default_backend()}"
+        self.engine = Engine(system, method, engine)
 
     def start(self, t: float, q: Any, v: Any) -> loop.Progress:
         """The loop's state at an initial condition."""
-        return loop.start(self.system, self.method, np.float64(t), q, v)
+        return self.engine.call(loop.begin, self.system, self.method, np.float64(t), q, v)
 
     def rows(
         self, now: loop.Progress, t0: float, dt: float, counts: np.ndarray, rests: np.ndarray
@@ -45,12 +42,14 @@ class Driver:
             if surer is None:
                 return now, jax.tree.map(lambda *p: np.concatenate(p), *parts), done
             self.method = surer
+            self.engine = Engine(self.system, surer, "xla")
             now = now._replace(code=np.int32(Code.ok))
 
     def _chunk(
         self, now: loop.Progress, t0: float, dt: float, counts: np.ndarray, rests: np.ndarray
     ) -> tuple[loop.Progress, loop.Snapshot, int]:
-        now, shots, good = loop.chunk(
+        now, shots, good = self.engine.call(
+            loop.chunk,
             self.system,
             self.method,
             now,

@@ -52,6 +52,10 @@ class Gauss(AbstractMethod):
         return 2 * self.stages
 
     @property
+    def scalar(self) -> bool:
+        return self.iteration == "fixed point"
+
+    @property
     def label(self) -> str:
         return f"Gauss({self.stages})"
 

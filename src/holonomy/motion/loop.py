@@ -86,13 +86,6 @@ def _ahead(system: System, method: AbstractMethod, t: Any, rest: Any, now: Progr
 # ── Driven from the host ──────────────────────────────────────────────────────────────────────────────
 
 
-@jax.jit
-def start(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> Progress:
-    """`begin`, compiled once per structure."""
-    return begin(system, method, t, q, v)
-
-
-@jax.jit
 def chunk(
     system: System, method: AbstractMethod, now: Progress, t0: Any, dt: Any, counts: Any, rests: Any, rows: Any
 ) -> tuple[Progress, Snapshot, Any]:

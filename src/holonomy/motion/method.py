@@ -54,6 +54,11 @@ class AbstractMethod(eqx.Module):
         return None
 
     @property
+    def scalar(self) -> bool:
+        """Whether the step suits machine code of single numbers, as straight steps and simple iterations do."""
+        return True
+
+    @property
     def label(self) -> str:
         """How a user writes the method."""
         return f"{type(self).__name__}()"

@@ -40,7 +40,8 @@ def simulate(
 
     **Arguments:** `dt`, the step (for `Adaptive`, the spacing of saved times); None halves the step until halving
     changes the motion by less than the tolerance named in the certificate. `method`, None to pick one by what the
-    system is. `engine`, None or ``"xla"``. `save_every` steps, or `save_at` given times. `progress`, True for a bar,
+    system is. `engine`, ``"native"`` (one machine function), ``"xla"``,
+    or None to pick. `save_every` steps, or `save_at` given times. `progress`, True for a bar,
     or a function of the fraction done. `throw`, whether a run that stops early raises `SimulationError`, which carries
     its good part, or is returned.
 
@@ -66,7 +67,7 @@ def simulate(
 
 def drive(problem: check.Problem, rows: Plan, notes: dict[str, str], progress: bool | ProgressBar | None) -> Run:
     """The plan in compiled chunks, with progress and a way to stop in between."""
-    driver = Driver(problem.system, problem.method)
+    driver = Driver(problem.system, problem.method, problem.engine)
     saved: list[Any] = []
     now = None
     code = int(Code.ok)
@@ -83,7 +84,7 @@ def drive(problem: check.Problem, rows: Plan, notes: dict[str, str], progress: b
                     break
         except KeyboardInterrupt:
             code = int(Code.interrupted)
-    return _collect(problem, rows, {**notes, "engine": driver.engine}, saved, now, code)
+    return _collect(problem, rows, {**notes, "engine": driver.engine.name}, saved, now, code)
 
 
 def _collect(problem: check.Problem, rows: Plan, notes: dict[str, str], saved: list[Any], now: Any, code: int) -> Run:

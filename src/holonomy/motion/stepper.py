@@ -62,5 +62,5 @@ class Stepper:
             system=driver.system,
             method=driver.method,
             dt=self.dt,
-            notes=(("engine", driver.engine), ("method", driver.method.label)),
+            notes=(("engine", driver.engine.name), ("method", driver.method.label)),
         )

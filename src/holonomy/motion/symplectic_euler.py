@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -22,6 +23,17 @@ class SymplecticEuler(AbstractMethod):
     \(q \leftarrow q + h w\) and \(p \leftarrow \partial_v L(q, w)\) at the old q. Implicit only where the mass matrix
     depends on q.
     """
+
+    iteration: str = eqx.field(static=True, default="fixed point")
+
+    def fallback(self, certain: bool) -> SymplecticEuler | None:
+        if self.iteration == "newton":
+            return None
+        return SymplecticEuler("both" if certain else "newton")
+
+    @property
+    def scalar(self) -> bool:
+        return self.iteration == "fixed point"
 
     @property
     def order(self) -> int:
@@ -50,7 +62,7 @@ class SymplecticEuler(AbstractMethod):
             return implicit.Balance(dv - (p + h * dq), size, jnp.max(jnp.abs(y)) / jnp.abs(h))
 
         mass = factor(mechanics.mass_matrix(local.lagrangian, t, y, guess), local.definite)
-        w, (found, count) = implicit.solve(balance, lambda r: back_substitute(mass, r), guess, "both")
+        w, (found, count) = implicit.solve(balance, lambda r: back_substitute(mass, r), guess, self.iteration)
         end = y + h * w
         p = mechanics.momentum(local.lagrangian, t, y, w)
         q, v = local.leave(end, w)

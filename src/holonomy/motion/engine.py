@@ -1,0 +1,78 @@
+"""Where compiled loops run: as one machine function, or in XLA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from holonomy.motion.method import AbstractMethod
+from holonomy.systems import System
+from holonomy.trace import native
+
+# Above this a machine function of single numbers grows faster than what it saves; XLA works on whole arrays.
+LARGEST = 12
+
+ENGINES = (None, "native", "xla")
+
+
+class Engine:
+    """Runs traced functions, compiled once per structure of their arguments; numbers are data.
+
+    `name` is what the certificate says; `note` says why something did not run where it was asked to.
+    """
+
+    def __init__(self, system: System, method: AbstractMethod, wanted: str | None):
+        self.strict = wanted == "native"
+        self.native = wanted == "native" or (wanted is None and _suits(system, method))
+        self.note = ""
+
+    @property
+    def name(self) -> str:
+        """The engine's name, with the reason when it is not the one that was tried."""
+        if self.native:
+            return "native (one machine function)"
+        return f"xla on {jax.default_backend()}{self.note}"
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """The value of a function of PyTrees of arrays."""
+        if self.native:
+            try:
+                return _machine(function, args)(*args)
+            except native.Unsupported as error:
+                if self.strict:
+                    raise ValueError(f"engine='native' cannot run this system: {error} Use engine='xla'.") from error
+                self.native = False
+                self.note = f" (native code: {error})"
+        return _jitted(function)(*args)
+
+
+def _suits(system: System, method: AbstractMethod) -> bool:
+    return jax.default_backend() == "cpu" and method.scalar and system.space.point_dim <= LARGEST
+
+
+_machines: dict[Any, Any] = {}
+_jits: dict[Any, Any] = {}
+
+
+def _machine(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    leaves, structure = jax.tree.flatten(args)
+    key = (function, structure, tuple((np.shape(x), np.result_type(x).char) for x in leaves))
+    found = _machines.get(key)
+    if found is None:
+        try:
+            found = native.compile(function, args)
+        except native.Unsupported as error:
+            found = error
+        _machines[key] = found
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _jitted(function: Callable[..., Any]) -> Any:
+    if function not in _jits:
+        _jits[function] = jax.jit(function)
+    return _jits[function]
