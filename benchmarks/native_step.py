@@ -213,6 +213,20 @@ def measure_xla(run: Callable[..., Any], n: int, steps: int) -> dict[str, Any]:
     return {"compile": seconds, "step": taken, "result": compiled(*args)}
 
 
+def compare(kernel: Callable[..., Any], n: int) -> str:
+    """The peers' columns: numba and native interleaved, so that both see the same machine; XLA; and the numbers."""
+    y, lengths, masses = data(n)
+    long, short = ((y, TIMESTEP, steps, lengths, masses) for steps in (STEPS, 100))
+    compiled = native.compile(rk4_run, long)
+    theirs = kernel(*short)
+    taken = [(best(lambda: kernel(*long), 1), best(lambda: compiled(*long), 1)) for _ in range(7)]
+    peer = min(t for t, _ in taken) / STEPS * 1e6
+    ratio = statistics.median(ours / t for t, ours in taken)
+    xla = measure_xla(rk4_run, n, 1000)
+    difference = np.max(np.abs(compiled(*short) - theirs))
+    return f" {peer:9.3f} {ratio:6.2f} {xla['step']:7.2f}  {difference:.1e}"
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -225,31 +239,12 @@ def main() -> None:
     for n in links:
         ours = measure(rk4_run, n, STEPS)
         row = f"{'native':14s} {n:5d} {ours['compile']:10.2f} {ours['step']:8.3f}"
-        if kernel is not None:
-            y, lengths, masses = data(n)
-            theirs = kernel(y, TIMESTEP, 100, lengths, masses)
-            taken = [
-                (best(lambda: kernel(y, TIMESTEP, STEPS, lengths, masses), 1), measure_again(n)) for _ in range(7)
-            ]
-            peer = min(t for t, _ in taken) / STEPS * 1e6
-            ratio = statistics.median(o / t for t, o in taken)
-            xla = measure_xla(rk4_run, n, 1000)
-            difference = np.max(np.abs(native.compile(rk4_run, (y, TIMESTEP, 100, lengths, masses))(y, TIMESTEP, 100, lengths, masses) - theirs))
-            row += f" {peer:9.3f} {ratio:6.2f} {xla['step']:7.2f}  {difference:.1e}"
-        print(row, flush=True)
+        print(row + (compare(kernel, n) if kernel is not None else ""), flush=True)
     print("Gauss(3)       links  compile s  step µs  iterations")
     for n in [n for n in links if n != 3]:
         ours = measure(gauss_run, n, STEPS // 10)
         turns = int(ours["result"][1]) / (STEPS // 10)
         print(f"{'native':14s} {n:5d} {ours['compile']:10.2f} {ours['step']:8.3f} {turns:8.2f}", flush=True)
-
-
-def measure_again(n: int) -> float:
-    """One more timing of the native RK4 run, interleaved with the peer's."""
-    y, lengths, masses = data(n)
-    args = (y, TIMESTEP, STEPS, lengths, masses)
-    compiled = native.compile(rk4_run, args)
-    return best(lambda: compiled(*args), 1)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-
 from tests.trace.compare import check
 
 G = 9.81
@@ -80,9 +79,19 @@ def charged_particle(t, q, v):
 
 
 LAGRANGIANS: list[tuple[Callable[..., Any], int]] = [
-    (pendulum, 1), (double_pendulum, 2), (spherical_pendulum, 2), (kepler, 3), (kepler_polar, 2), (hoop, 1), (ellipse_wire, 1),
-    (elastic_pendulum, 4), (chain_by_positions, 5), (cart_and_pendulum, 2), (hyperbolic_plane, 2), (charged_particle, 2),
-]  # fmt: skip
+    (pendulum, 1),
+    (double_pendulum, 2),
+    (spherical_pendulum, 2),
+    (kepler, 3),
+    (kepler_polar, 2),
+    (hoop, 1),
+    (ellipse_wire, 1),
+    (elastic_pendulum, 4),
+    (chain_by_positions, 5),
+    (cart_and_pendulum, 2),
+    (hyperbolic_plane, 2),
+    (charged_particle, 2),
+]
 
 
 @pytest.mark.parametrize("lagrangian, n", LAGRANGIANS, ids=lambda x: getattr(x, "__name__", ""))

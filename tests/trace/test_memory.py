@@ -1,4 +1,6 @@
-"""Arrays that stay in memory: the same functions with nothing taken apart, and the ways in which reuse of memory could go wrong."""
+"""Arrays that stay in memory: the same functions with nothing taken apart, and the ways in which reuse of memory
+could go wrong.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-
-from holonomy.trace import native
-from holonomy.trace.lower import Limits
 from tests.trace.compare import assert_same, check
 from tests.trace.zoo import CASES
+
+from holonomy.trace import native
+from holonomy.trace.limits import Limits
 
 KEPT = Limits(scalars=4, carried=4, unrolled=0, solve=1, pivoted=1)
 BIG = np.sin(np.arange(5000.0)).reshape(50, 100)
@@ -35,11 +37,27 @@ def test_values_with_everything_in_memory(name: str) -> None:
 def whole_arrays(x: Any) -> Any:
     y = jnp.where(x > 0, jnp.sin(x), x * 2)
     return (
-        y, y.sum(0), y.T[3], jnp.max(y), y.reshape(100, 50)[::2, 1:], jnp.concatenate([y[:2], x]), y @ y.T, jnp.pad(y[:, :60], 1),
-        jnp.argmin(y, 1), y[:, None, ::9] * x[None, :5, ::9].sum(), jnp.broadcast_to(x[0], (60, 100)), jnp.arange(5000) * 2,
-        jnp.zeros((70, 70)).at[3].set(1.5), y[jnp.arange(0, 50, 3)], x.at[jnp.arange(0, 50, 5)].add(y[:10]), jnp.tile(x, (2, 1)),
-        jnp.stack([x, y]), x.astype(jnp.float32), (x > 0).any(), lax.rev(x, (1,)),
-    )  # fmt: skip
+        y,
+        y.sum(0),
+        y.T[3],
+        jnp.max(y),
+        y.reshape(100, 50)[::2, 1:],
+        jnp.concatenate([y[:2], x]),
+        y @ y.T,
+        jnp.pad(y[:, :60], 1),
+        jnp.argmin(y, 1),
+        y[:, None, ::9] * x[None, :5, ::9].sum(),
+        jnp.broadcast_to(x[0], (60, 100)),
+        jnp.arange(5000) * 2,
+        jnp.zeros((70, 70)).at[3].set(1.5),
+        y[jnp.arange(0, 50, 3)],
+        x.at[jnp.arange(0, 50, 5)].add(y[:10]),
+        jnp.tile(x, (2, 1)),
+        jnp.stack([x, y]),
+        x.astype(jnp.float32),
+        (x > 0).any(),
+        lax.rev(x, (1,)),
+    )
 
 
 def test_operations_on_whole_arrays() -> None:
@@ -81,7 +99,7 @@ def exchanged(x: Any, y: Any, n: Any) -> Any:
     """Carries that change places, and one array in two places."""
 
     def body(i: Any, s: Any) -> Any:
-        a, b, c = s
+        a, b, _ = s
         return b.at[i].add(1.0), a, b
 
     def twice(i: Any, s: Any) -> Any:

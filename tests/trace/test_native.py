@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from tests.trace.compare import assert_same
 
 from holonomy.trace import cache, machine, native
-from tests.trace.compare import assert_same
 
 
 def oscillator(k: float, c: float) -> Any:
@@ -126,18 +126,25 @@ def test_threads_may_call_at_once() -> None:
 def test_an_unsupported_primitive_is_named_with_what_to_do() -> None:
     with pytest.raises(native.Unsupported, match=r"'eigh' has no native form.*engine=\"xla\""):
         native.compile(jnp.linalg.eigvalsh, (np.eye(3),))
-    with pytest.raises(native.Unsupported, match="complex128.*pairs of real"):
+    with pytest.raises(native.Unsupported, match=r"complex128.*pairs of real"):
         native.compile(lambda x: jnp.exp(1j * x), (1.0,))
 
 
 def test_what_is_too_large_is_refused_with_what_to_do() -> None:
     limits = native.Limits(nodes=100)
-    with pytest.raises(native.Unsupported, match="more than 100 scalar operations.*XLA engine"):
+    with pytest.raises(native.Unsupported, match=r"more than 100 scalar operations.*XLA engine"):
         native.compile(lambda x: jnp.sin(jnp.outer(x, x)), (np.ones(30),), limits=limits)
 
 
 # ── on disk ───────────────────────────────────────────────────────────────────────────────────────
-IR = "define void @kernel(ptr %t, ptr %s) {\n  ret void\n}\ndefine void @many(ptr %t, ptr %s, i64 %a, i64 %b, ptr %c) {\n  ret void\n}\n"
+IR = """
+define void @kernel(ptr %t, ptr %s) {
+  ret void
+}
+define void @many(ptr %t, ptr %s, i64 %a, i64 %b, ptr %c) {
+  ret void
+}
+"""
 
 
 @pytest.fixture
@@ -169,7 +176,9 @@ def test_code_for_another_processor_is_not_used(place: Path, monkeypatch: pytest
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[:-1] + bytes([b[-1] ^ 1]), lambda b: b"x" * 99])
+@pytest.mark.parametrize(
+    "damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[:-1] + bytes([b[-1] ^ 1]), lambda b: b"x" * 99]
+)
 def test_damaged_entries_are_made_again(place: Path, monkeypatch: pytest.MonkeyPatch, damage: Any) -> None:
     calls = count_assemblies(monkeypatch)
     machine.load(IR)
@@ -215,8 +224,8 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_other_numbers_make_the_same_ir(place: Path) -> None:
     """So that a run with other numbers in another process finds the code on disk."""
+    from holonomy.trace.limits import Limits
     from holonomy.trace.llvm import module
-    from holonomy.trace.lower import Limits
     from holonomy.trace.structure import Form
 
     texts = set()

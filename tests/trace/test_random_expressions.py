@@ -18,18 +18,35 @@ from holonomy.trace.simplify import Algebra
 
 # Every operation maps values of moderate size to values of moderate size, so that "1e-13" means the same everywhere.
 UNARY: dict[str, Callable[[Any], Any]] = {
-    "sin": jnp.sin, "cos": jnp.cos, "tanh": jnp.tanh, "atan": jnp.arctan, "neg": lambda x: -x, "bell": lambda x: jnp.exp(-x * x),
-    "root": lambda x: jnp.sqrt(1 + x * x), "log": lambda x: jnp.log1p(x * x), "half": lambda x: 0.5 * x,
-    "shift": lambda x: x - 1.25, "third": lambda x: x / 3, "asinh": jnp.arcsinh, "cube": lambda x: x**3 / (1 + x * x),
-}  # fmt: skip
+    "sin": jnp.sin,
+    "cos": jnp.cos,
+    "tanh": jnp.tanh,
+    "atan": jnp.arctan,
+    "neg": lambda x: -x,
+    "bell": lambda x: jnp.exp(-x * x),
+    "root": lambda x: jnp.sqrt(1 + x * x),
+    "log": lambda x: jnp.log1p(x * x),
+    "half": lambda x: 0.5 * x,
+    "shift": lambda x: x - 1.25,
+    "third": lambda x: x / 3,
+    "asinh": jnp.arcsinh,
+    "cube": lambda x: x**3 / (1 + x * x),
+}
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y / (1 + 0.01 * (x * x + y * y)),
-    "div": lambda x, y: x / (1 + y * y), "atan2": lambda x, y: jnp.arctan2(x, 1 + y * y),
-    "pow": lambda x, y: (1 + x * x) ** jnp.tanh(y), "differ": lambda x, y: jnp.sin(x - y) + jnp.cos(y - x),
-}  # fmt: skip
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y / (1 + 0.01 * (x * x + y * y)),
+    "div": lambda x, y: x / (1 + y * y),
+    "atan2": lambda x, y: jnp.arctan2(x, 1 + y * y),
+    "pow": lambda x, y: (1 + x * x) ** jnp.tanh(y),
+    "differ": lambda x, y: jnp.sin(x - y) + jnp.cos(y - x),
+}
 KINKED: dict[str, Callable[[Any, Any], Any]] = {
-    "max": jnp.maximum, "min": jnp.minimum, "where": lambda x, y: jnp.where(x < y, x, y), "gap": lambda x, y: abs(x - y),
-}  # fmt: skip
+    "max": jnp.maximum,
+    "min": jnp.minimum,
+    "where": lambda x, y: jnp.where(x < y, x, y),
+    "gap": lambda x, y: abs(x - y),
+}
 
 
 def trees(binary: dict[str, Any]) -> st.SearchStrategy[Any]:
@@ -91,7 +108,9 @@ def test_the_graph_evaluates_to_the_same(tree: Any) -> None:
 ARITHMETIC = ["add", "sub", "mul", "neg", "sin", "cos", "abs", "div", "sqrt", "max", "min"]
 
 
-@given(st.lists(st.tuples(st.sampled_from(ARITHMETIC), st.integers(0, 99), st.integers(0, 99)), min_size=1, max_size=40))
+@given(
+    st.lists(st.tuples(st.sampled_from(ARITHMETIC), st.integers(0, 99), st.integers(0, 99)), min_size=1, max_size=40)
+)
 def test_simplified_nodes_keep_their_values(program: list[tuple[str, int, int]]) -> None:
     """The same program with the simplifying and the plain constructors."""
     graph = Graph()
@@ -114,5 +133,3 @@ def test_simplified_nodes_keep_their_values(program: list[tuple[str, int, int]])
         scale = max([1.0, *[abs(v) for v in numeric.evaluate(reachable([long]), [POINT]) if np.isfinite(v)]])
         if np.isfinite(theirs) and scale < 1e100:
             assert abs(ours - theirs) <= 1e-12 * scale, (expression(short), expression(long))
-
-

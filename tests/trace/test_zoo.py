@@ -7,11 +7,10 @@ from typing import Any
 import jax
 import jax.extend.core as jex
 import pytest
-
-from holonomy.trace.primitives import RULES
-
 from tests.trace.compare import check
 from tests.trace.zoo import CASES
+
+from holonomy.trace.primitives import RULES
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

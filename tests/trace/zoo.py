@@ -1,4 +1,6 @@
-"""Functions that between them use every primitive native code knows, with arguments at which they are well conditioned."""
+"""Functions that between them use every primitive native code knows, with arguments at which they are well
+conditioned.
+"""
 
 from __future__ import annotations
 
@@ -72,9 +74,15 @@ def trigonometry(x, y):
 @case(Z, Y)
 def inverse_and_hyperbolic(z, y):
     return (
-        jnp.arcsin(z), jnp.arccos(z), jnp.arctanh(z), jnp.arcsinh(y), jnp.arccosh(z + 1.5),
-        jnp.sinh(y), jnp.cosh(y), jnp.tanh(y),
-    )  # fmt: skip
+        jnp.arcsin(z),
+        jnp.arccos(z),
+        jnp.arctanh(z),
+        jnp.arcsinh(y),
+        jnp.arccosh(z + 1.5),
+        jnp.sinh(y),
+        jnp.cosh(y),
+        jnp.tanh(y),
+    )
 
 
 @case(X)
@@ -91,43 +99,90 @@ def gamma_function(x):
 def rounding(y):
     half = jnp.array([0.5, 1.5, -2.5, 3.49999])
     return (
-        jnp.floor(y), jnp.ceil(y), jnp.sign(y), lax.round(half), lax.round(half, lax.RoundingMethod.TO_NEAREST_EVEN),
-        lax.nextafter(y, y + 1.0), jnp.sign(jnp.array([0.0, -0.0, 3.0])),
-    )  # fmt: skip
+        jnp.floor(y),
+        jnp.ceil(y),
+        jnp.sign(y),
+        lax.round(half),
+        lax.round(half, lax.RoundingMethod.TO_NEAREST_EVEN),
+        lax.nextafter(y, y + 1.0),
+        jnp.sign(jnp.array([0.0, -0.0, 3.0])),
+    )
 
 
 @case(X, Y)
 def choices(x, y):
     return (
-        jnp.where(x > y, x * 2, y), jnp.maximum(x, y), jnp.minimum(x, y), jnp.clip(y, -0.5, 0.5),
-        lax.clamp(-0.2, y, 1.1), lax.select_n(jnp.array([[0, 1, 2], [2, 1, 0]]), x, y, x * y),
-    )  # fmt: skip
+        jnp.where(x > y, x * 2, y),
+        jnp.maximum(x, y),
+        jnp.minimum(x, y),
+        jnp.clip(y, -0.5, 0.5),
+        lax.clamp(-0.2, y, 1.1),
+        lax.select_n(jnp.array([[0, 1, 2], [2, 1, 0]]), x, y, x * y),
+    )
 
 
 @case(X, Y, smooth=False)
 def comparisons(x, y):
     bad = jnp.array([1.0, jnp.nan, jnp.inf])
     return (
-        x < y, x <= y, x > y, x >= y, x == y, x != y, jnp.isfinite(bad), jnp.isnan(bad), (x < y) & (y < 1), (x < y) | (y < 1),
-        ~(x < y), (x < y) ^ (y > 0), jnp.maximum(bad, 2.0), jnp.minimum(bad, 0.5),
-    )  # fmt: skip
+        x < y,
+        x <= y,
+        x > y,
+        x >= y,
+        x == y,
+        x != y,
+        jnp.isfinite(bad),
+        jnp.isnan(bad),
+        (x < y) & (y < 1),
+        (x < y) | (y < 1),
+        ~(x < y),
+        (x < y) ^ (y > 0),
+        jnp.maximum(bad, 2.0),
+        jnp.minimum(bad, 0.5),
+    )
 
 
 @case(V, smooth=False)
 def total_order(v):
-    names = jax.extend.core.primitives
-    return [p.bind(v, jnp.sort(v)) for p in (names.lt_to_p, names.le_to_p, names.eq_to_p)] + [jnp.searchsorted(jnp.sort(v), 0.45)]
+    names = jex.primitives
+    return [p.bind(v, jnp.sort(v)) for p in (names.lt_to_p, names.le_to_p, names.eq_to_p)] + [
+        jnp.searchsorted(jnp.sort(v), 0.45)
+    ]
 
 
 @case(N, W, smooth=False)
 def integers(n, w):
     m = n + 3
     return (
-        n * 3 - 7, -n, abs(n), jnp.sign(n), lax.div(n, m), lax.rem(n, m), n // 3, n % 4, jnp.maximum(n, 1), jnp.minimum(n, 1),
-        n & 5, n | 8, n ^ 3, ~n, n << 2, lax.shift_right_logical(n, 60), n >> 1, n**3, jnp.power(w, n), lax.div(n, 0 * n),
-        n.astype(jnp.int32).astype(jnp.uint8), n.astype(bool), n.astype(float) + w, (w * 3).astype(int), w > n,
-        lax.bitcast_convert_type(w, jnp.int64), n.astype(jnp.uint32) // 3, (n > 0).astype(float),
-    )  # fmt: skip
+        n * 3 - 7,
+        -n,
+        abs(n),
+        jnp.sign(n),
+        lax.div(n, m),
+        lax.rem(n, m),
+        n // 3,
+        n % 4,
+        jnp.maximum(n, 1),
+        jnp.minimum(n, 1),
+        n & 5,
+        n | 8,
+        n ^ 3,
+        ~n,
+        n << 2,
+        lax.shift_right_logical(n, 60),
+        n >> 1,
+        n**3,
+        jnp.power(w, n),
+        lax.div(n, 0 * n),
+        n.astype(jnp.int32).astype(jnp.uint8),
+        n.astype(bool),
+        n.astype(float) + w,
+        (w * 3).astype(int),
+        w > n,
+        lax.bitcast_convert_type(w, jnp.int64),
+        n.astype(jnp.uint32) // 3,
+        (n > 0).astype(float),
+    )
 
 
 @case(np.float32(0.7) * np.arange(1, 4, dtype=np.float32), V[:3], smooth=False)
@@ -144,7 +199,15 @@ def wrappers(x):
     f.defjvp(lambda p, t: (f(*p), jnp.cos(p[0]) * t[0]))
     inner = jax.jit(lambda u: jnp.tanh(u) + 1)
     again = jax.checkpoint(lambda u: jnp.exp(-u * u))
-    return f(x), inner(x), again(x), lax.stop_gradient(x) * x, jnp.copy(x), jax.device_put(x), lax.optimization_barrier(x)
+    return (
+        f(x),
+        inner(x),
+        again(x),
+        lax.stop_gradient(x) * x,
+        jnp.copy(x),
+        jax.device_put(x),
+        lax.optimization_barrier(x),
+    )
 
 
 @case(X, smooth=False)
@@ -161,33 +224,74 @@ def calls(x):
 @case(X, Y)
 def shapes(x, y):
     return (
-        x.reshape(3, 2) @ y, x.T, jnp.concatenate([x, y], 0), jnp.concatenate([x, y[:, :1]], 1), jnp.stack([x, y], 1),
-        jnp.split(x, 3, axis=1), x[:, ::-1], x[:, ::2], jnp.tile(x, (2, 3)), jnp.roll(y, 1, 1), jnp.pad(x, ((1, 0), (0, 2))),
-        jnp.squeeze(x[:, :1], 1), jnp.expand_dims(x, 0), jnp.broadcast_to(x[0], (4, 3)), x.ravel(), jnp.unstack(x),
+        x.reshape(3, 2) @ y,
+        x.T,
+        jnp.concatenate([x, y], 0),
+        jnp.concatenate([x, y[:, :1]], 1),
+        jnp.stack([x, y], 1),
+        jnp.split(x, 3, axis=1),
+        x[:, ::-1],
+        x[:, ::2],
+        jnp.tile(x, (2, 3)),
+        jnp.roll(y, 1, 1),
+        jnp.pad(x, ((1, 0), (0, 2))),
+        jnp.squeeze(x[:, :1], 1),
+        jnp.expand_dims(x, 0),
+        jnp.broadcast_to(x[0], (4, 3)),
+        x.ravel(),
+        jnp.unstack(x),
         lax.pad(x, 7.0, ((1, -1, 1), (0, 0, 2))),
-    )  # fmt: skip
+    )
 
 
 @case(V)
 def grids(v):
     i = jnp.arange(5)
-    return jnp.eye(5) * v[:, None], v * i, jnp.diag(v), jnp.outer(v, v), jnp.triu(jnp.outer(v, v)), jnp.trace(jnp.outer(v, v))
+    return (
+        jnp.eye(5) * v[:, None],
+        v * i,
+        jnp.diag(v),
+        jnp.outer(v, v),
+        jnp.triu(jnp.outer(v, v)),
+        jnp.trace(jnp.outer(v, v)),
+    )
 
 
 # ── reductions ────────────────────────────────────────────────────────────────────────────────────
 @case(X, Y)
 def reductions(x, y):
-    return x.sum(), x.sum(0), y.prod(1), x.max(), y.min(1), jnp.mean(x), jnp.var(y), jnp.linalg.norm(y), jnp.cumsum(y, 1)
+    return (
+        x.sum(),
+        x.sum(0),
+        y.prod(1),
+        x.max(),
+        y.min(1),
+        jnp.mean(x),
+        jnp.var(y),
+        jnp.linalg.norm(y),
+        jnp.cumsum(y, 1),
+    )
 
 
 @case(X, Y, smooth=False)
 def logical_reductions(x, y):
     n = (10 * y).astype(int)
     return (
-        (x > y).all(), (x > y).any(0), jnp.argmax(y, 1), jnp.argmin(y, 0),
-        lax.cummax(y, 1), lax.cummin(y, 1, reverse=True), jnp.cumprod(x, 0), jnp.sort(y, 1), jnp.argsort(y.ravel()),
-        jnp.median(y), jnp.argmax(jnp.array([1.0, jnp.nan, 2.0])), jnp.count_nonzero(n), n.max(), (x > y).max(),
-    )  # fmt: skip
+        (x > y).all(),
+        (x > y).any(0),
+        jnp.argmax(y, 1),
+        jnp.argmin(y, 0),
+        lax.cummax(y, 1),
+        lax.cummin(y, 1, reverse=True),
+        jnp.cumprod(x, 0),
+        jnp.sort(y, 1),
+        jnp.argsort(y.ravel()),
+        jnp.median(y),
+        jnp.argmax(jnp.array([1.0, jnp.nan, 2.0])),
+        jnp.count_nonzero(n),
+        n.max(),
+        (x > y).max(),
+    )
 
 
 @case(N, smooth=False)
@@ -199,9 +303,14 @@ def exclusive_or(n):
 def contractions(x, y):
     a = jnp.stack([x, y, x * y])
     return (
-        x @ y.T, jnp.einsum("bij,bkj->bik", a, a), jnp.einsum("ij,ij", x, y), jnp.tensordot(a, y, ((1, 2), (0, 1))),
-        jnp.cross(x[0], y[0]), jnp.vdot(x, y), jnp.kron(x, y[:, :1]),
-    )  # fmt: skip
+        x @ y.T,
+        jnp.einsum("bij,bkj->bik", a, a),
+        jnp.einsum("ij,ij", x, y),
+        jnp.tensordot(a, y, ((1, 2), (0, 1))),
+        jnp.cross(x[0], y[0]),
+        jnp.vdot(x, y),
+        jnp.kron(x, y[:, :1]),
+    )
 
 
 # ── indexing ──────────────────────────────────────────────────────────────────────────────────────
@@ -209,18 +318,35 @@ def contractions(x, y):
 def moving_positions(v, w, i, many):
     a = jnp.outer(v, w)
     return (
-        v[i], a[i], a[i, i - 1], lax.dynamic_slice(a, (i, 9), (2, 3)), a[many], v[many], a[:, many], jnp.take(v, many, mode="clip"),
-        jnp.take(v, many, mode="fill"), a[jnp.array([0, 2]), jnp.array([1, 3])], v[jnp.array([4, 0])], jnp.take_along_axis(a, many[None, :] % 5, 1),
-    )  # fmt: skip
+        v[i],
+        a[i],
+        a[i, i - 1],
+        lax.dynamic_slice(a, (i, 9), (2, 3)),
+        a[many],
+        v[many],
+        a[:, many],
+        jnp.take(v, many, mode="clip"),
+        jnp.take(v, many, mode="fill"),
+        a[jnp.array([0, 2]), jnp.array([1, 3])],
+        v[jnp.array([4, 0])],
+        jnp.take_along_axis(a, many[None, :] % 5, 1),
+    )
 
 
 @case(V, W, np.int64(2), np.array([3, 0, 3, 9, -1]))
 def moving_writes(v, w, i, many):
     a = jnp.outer(v, w)
     return (
-        v.at[i].set(3.0), a.at[i].add(v), v.at[many].add(w), v.at[1].multiply(w[0]), a.at[:, i].set(w), a.at[i, i + 1].set(0.0),
-        lax.dynamic_update_slice(a, a[:2, :2] * 2, (i, i + 2)), v.at[many].set(5.0, mode="drop"), a.at[1:3, 2:].set(1.5),
-    )  # fmt: skip
+        v.at[i].set(3.0),
+        a.at[i].add(v),
+        v.at[many].add(w),
+        v.at[1].multiply(w[0]),
+        a.at[:, i].set(w),
+        a.at[i, i + 1].set(0.0),
+        lax.dynamic_update_slice(a, a[:2, :2] * 2, (i, i + 2)),
+        v.at[many].set(5.0, mode="drop"),
+        a.at[1:3, 2:].set(1.5),
+    )
 
 
 @case(V, W, np.array([3, 0, 3, 9, -1]), smooth=False)
@@ -233,9 +359,14 @@ def extreme_writes(v, w, many):
 def small_solves(a, b):
     factor = jnp.linalg.cholesky(a)
     return (
-        factor, jax.scipy.linalg.cho_solve((factor, True), b), jnp.linalg.solve(a, b), jnp.linalg.inv(a), jnp.linalg.det(a),
-        jax.scipy.linalg.solve_triangular(factor, b, lower=True, trans=1), jnp.linalg.solve(a, jnp.stack([b, 2 * b], 1)),
-    )  # fmt: skip
+        factor,
+        jax.scipy.linalg.cho_solve((factor, True), b),
+        jnp.linalg.solve(a, b),
+        jnp.linalg.inv(a),
+        jnp.linalg.det(a),
+        jax.scipy.linalg.solve_triangular(factor, b, lower=True, trans=1),
+        jnp.linalg.solve(a, jnp.stack([b, 2 * b], 1)),
+    )
 
 
 @case(GENERAL, np.array([0.3, -1.0, 2.0]))
@@ -247,7 +378,14 @@ def pivoting(a, b):
 def pivots(a, b):
     factors, order, permutation = lax.linalg.lu(jnp.stack([a, a.T]))
     singular = lax.linalg.lu(jnp.array([[1.0, 2.0], [2.0, 4.0]]))
-    return factors, order, permutation, singular, jax.scipy.linalg.lu_solve((factors[0], order[0]), b), lax.linalg.lu_pivots_to_permutation(order, 3)
+    return (
+        factors,
+        order,
+        permutation,
+        singular,
+        jax.scipy.linalg.lu_solve((factors[0], order[0]), b),
+        lax.linalg.lu_pivots_to_permutation(order, 3),
+    )
 
 
 @case(spd(4)[None] * np.array([1.0, 2.0])[:, None, None], np.ones((2, 4)))
@@ -306,7 +444,9 @@ def counted_loops(v, n):
 @case(V)
 def square_root_by_newton(v):
     def one(x):
-        return lax.while_loop(lambda s: jnp.abs(s[0] ** 2 - x) > 1e-13 * x, lambda s: (0.5 * (s[0] + x / s[0]), s[1] + 1), (x, 0))
+        return lax.while_loop(
+            lambda s: jnp.abs(s[0] ** 2 - x) > 1e-13 * x, lambda s: (0.5 * (s[0] + x / s[0]), s[1] + 1), (x, 0)
+        )
 
     return [one(abs(x)) for x in v[:2]]
 

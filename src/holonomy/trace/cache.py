@@ -1,8 +1,8 @@
 """Machine code kept on disk between runs, by a hash of what it was made from.
 
-The directory is `$HOLONOMY_CACHE`, else `holonomy` in the user's cache directory.  It is readable by its owner alone, and an entry
-is used only if it is whole, unaltered by accident (a checksum) and the owner's own.  Nothing here can fail a run: a directory that
-cannot be written simply keeps nothing.  `HOLONOMY_CACHE=off` turns it off.
+The directory is `$HOLONOMY_CACHE`, else `holonomy` in the user's cache directory.  It is readable by its owner alone,
+and an entry is used only if it is whole, unaltered by accident (a checksum) and the owner's own.  Nothing here can
+fail a run: a directory that cannot be written simply keeps nothing.  `HOLONOMY_CACHE=off` turns it off.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 r"""A function as a directed acyclic graph of scalar operations.
 
-A *graph* is a finite set of nodes.  A node is a triple (operation, arguments, data) with a scalar type, where the arguments
-are earlier nodes; its value is the operation applied to the values of its arguments.  The graph is *hash-consed*: asking twice
-for the same triple gives the same node, so equal subexpressions are one object and `is` decides equality.  Nodes never
-change, and `node.index` grows along every edge, so sorting by index is a topological order.
+A *graph* is a finite set of nodes.  A node is a triple (operation, arguments, data) with a scalar type, where the
+arguments are earlier nodes; its value is the operation applied to the values of its arguments.  The graph is
+*hash-consed*: asking twice for the same triple gives the same node, so equal subexpressions are one object and `is`
+decides equality.  Nodes never change, and `node.index` grows along every edge, so sorting by index is a topological
+order.
 
 Leaves are
 
@@ -152,7 +153,8 @@ def substitute(
 ) -> list[Node]:
     """`outputs` with each node in `mapping` replaced.
 
-    `rebuild(node, args)` makes the counterpart of `node` with new arguments; a simplifier's constructor simplifies on the way.
+    `rebuild(node, args)` makes the counterpart of `node` with new arguments; a simplifier's constructor simplifies on
+    the way.
     """
     done: dict[int, Node] = {}
     for node in reachable(outputs):
@@ -178,7 +180,9 @@ def hoist(
 
 
 def structural(value: float) -> bool:
-    """Whether a number belongs to the form of an expression (0, ±1, ±½, ±3/2, … up to 16; ±∞, NaN) and not to its data."""
+    """Whether a number belongs to the form of an expression (0, ±1, ±½, ±3/2, … up to 16; ±∞, NaN) and not to its
+    data.
+    """
     return not math.isfinite(value) or (abs(value) <= 16.0 and (2.0 * value).is_integer())
 
 

@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from .dag import DTYPES, Node
-from .operations import scalar, type_of
-from .plan import Block, Branch, Buffer, Copy, Load, Loop, Plan, Statement, Store
-from .schedule import Schedule
-from .vectormath import hexadecimal, sincos
+from holonomy.trace.dag import DTYPES, Node
+from holonomy.trace.operations import scalar, type_of
+from holonomy.trace.plan import Block, Branch, Buffer, Copy, Load, Loop, Plan, Statement, Store
+from holonomy.trace.schedule import Schedule
+from holonomy.trace.vectormath import hexadecimal, sincos
 
 _STACK_BYTES: Final = 4096
 _ALIGN: Final = 64
@@ -129,7 +129,9 @@ class Emitter:
         angles = list(dict.fromkeys([n.args[0] for n in nodes]))
         composed = [a for a in angles if a.op in ("add", "sub") and all(x.op != "const" for x in a.args)]
         single = list(dict.fromkeys([a for a in angles if a not in composed] + [x for a in composed for x in a.args]))
-        if self._trigonometric_cost(len(single)) + _ADDITION_COST * len(composed) >= self._trigonometric_cost(len(angles)):
+        if self._trigonometric_cost(len(single)) + _ADDITION_COST * len(composed) >= self._trigonometric_cost(
+            len(angles)
+        ):
             composed, single = [], angles
         pairs = self._sines_and_cosines(single)
         for angle in composed:
@@ -240,7 +242,8 @@ class Emitter:
     def _copy(self, target: Buffer, source: Buffer) -> None:
         size = target.size * DTYPES[target.dtype].itemsize
         self.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-        self.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {self.place(target)}, ptr {self.place(source)}, i64 {size}, i1 false)")
+        places = f"ptr {self.place(target)}, ptr {self.place(source)}"
+        self.line(f"call void @llvm.memcpy.p0.p0.i64({places}, i64 {size}, i1 false)")
 
     def _loop(self, loop: Loop) -> None:
         before, head, body, after = self.label, *[self.fresh(s) for s in ("head", "body", "after")]
@@ -259,7 +262,9 @@ class Emitter:
         self.need([c.next for c in loop.carries], loop.block)
         for where, name, carry in slots:
             first, following = self.value(carry.initial), self.value(carry.next)
-            self.lines[where] = f"  {name} = phi {type_of(carry.variable.dtype)} [{first}, %{before}], [{following}, %{self.label}]"
+            self.lines[where] = (
+                f"  {name} = phi {type_of(carry.variable.dtype)} [{first}, %{before}], [{following}, %{self.label}]"
+            )
         self.line(f"br label %{head}")
         self.start(after)
         for carry in loop.carries:
@@ -356,12 +361,26 @@ def _entries(count: int) -> list[str]:
         ]
     moved = ", ".join([f"ptr %r{k}" for k in range(count)] + ["ptr %scratch"])
     return [
-        "define void @kernel(ptr %table, ptr %scratch) nounwind {", "entry:", *load, f"  call void @body({passed})", "  ret void", "}",
-        "define void @many(ptr %table, ptr %strides, i64 %begin, i64 %end, ptr %scratch) nounwind {", "entry:", *load,
-        "  br label %head", "head:", "  %m = phi i64 [%begin, %entry], [%next, %turn]", "  %more = icmp slt i64 %m, %end",
-        "  br i1 %more, label %turn, label %done", "turn:", *move, f"  call void @body({moved})", "  %next = add i64 %m, 1",
-        "  br label %head", "done:", "  ret void", "}",
-    ]  # fmt: skip
-
-
-
+        "define void @kernel(ptr %table, ptr %scratch) nounwind {",
+        "entry:",
+        *load,
+        f"  call void @body({passed})",
+        "  ret void",
+        "}",
+        "define void @many(ptr %table, ptr %strides, i64 %begin, i64 %end, ptr %scratch) nounwind {",
+        "entry:",
+        *load,
+        "  br label %head",
+        "head:",
+        "  %m = phi i64 [%begin, %entry], [%next, %turn]",
+        "  %more = icmp slt i64 %m, %end",
+        "  br i1 %more, label %turn, label %done",
+        "turn:",
+        *move,
+        f"  call void @body({moved})",
+        "  %next = add i64 %m, 1",
+        "  br label %head",
+        "done:",
+        "  ret void",
+        "}",
+    ]

@@ -1,49 +1,24 @@
-"""From a jaxpr to a plan: small arrays become scalar nodes, large ones stay in memory, control flow stays control flow."""
+"""From a jaxpr to a plan: small arrays become scalar nodes, large ones stay in memory, control flow stays control
+flow.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 import jax.extend.core as jex
 import numpy as np
 
-from .dag import Graph, Node, dtype_name
-from .plan import Block, Buffer, Carry, Copy, Load, Loop, Plan, Statement, Store, Unsupported
-from .simplify import Algebra
-from .structure import Form
-from .values import Memory, Scalars, Value, strides
+from holonomy.trace.dag import Graph, Node
+from holonomy.trace.limits import Limits, Site, TooLarge, checked_dtype, unsupported_primitive
+from holonomy.trace.plan import Block, Buffer, Carry, Copy, Load, Loop, Plan, Statement, Store, Unsupported
+from holonomy.trace.simplify import Algebra
+from holonomy.trace.structure import Form
+from holonomy.trace.values import Memory, Scalars, Value, strides
 
 INDEX: Final = "i8"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What is taken apart and what is kept whole.
-
-    An array is taken apart into scalars up to `scalars` elements; an argument, result or loop variable up to `carried`.
-    `nodes` bounds the whole graph, `unrolled` the work of a scan that is written out, `solve` the size of a matrix
-    factorised in scalars (`pivoted` with pivoting).
-    """
-
-    scalars: int = 4096
-    carried: int = 256
-    nodes: int = 150_000
-    unrolled: int = 600
-    solve: int = 8
-    pivoted: int = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """One equation of a jaxpr as its rule sees it: parameters, result types, and which operands nobody needs afterwards."""
-
-    name: str
-    params: dict[str, Any]
-    results: tuple[tuple[tuple[int, ...], str], ...]
-    dead: tuple[bool, ...]
 
 
 Rule = Callable[..., Any]
@@ -52,7 +27,7 @@ Rule = Callable[..., Any]
 class Lowering:
     """State of one lowering: the graph, the statement list being written, and helpers that rules use."""
 
-    def __init__(self, limits: Limits = Limits(), *, flat: bool = False, form: Form | None = None, leaf: int = 0) -> None:
+    def __init__(self, limits: Limits, *, flat: bool = False, form: Form | None = None, leaf: int = 0) -> None:
         self.limits = limits
         self._form = form
         self._leaf = leaf
@@ -79,12 +54,14 @@ class Lowering:
         return node
 
     def fixed(self, constant: Any) -> Value:
-        """A literal or constant of the jaxpr: structure as constants, other numbers as elements of a hidden argument."""
-        literal = isinstance(constant, jex.Literal)
-        array = np.asarray(constant.val, constant.aval.dtype) if literal else np.asarray(constant)
+        """A literal or constant of the jaxpr: structure as constants, other numbers as elements of a hidden
+        argument.
+        """
+        aval: Any = constant.aval if isinstance(constant, jex.Literal) else None
+        array = np.asarray(constant) if aval is None else np.asarray(constant.val, aval.dtype)
         if self._form is None or array.dtype.kind != "f":
             return self.constant(array)
-        place, dtype = self._form.place(constant), _dtype(array.dtype)
+        place, dtype = self._form.place(constant), checked_dtype(array.dtype)
         if isinstance(place, tuple):
             return self.argument(self._leaf + 1 + place[1], array.shape, dtype)
         nodes = []
@@ -98,7 +75,7 @@ class Lowering:
     def constant(self, array: Any) -> Value:
         """Fixed numbers as a value."""
         array = np.asarray(array)
-        dtype = _dtype(array.dtype)
+        dtype = checked_dtype(array.dtype)
         if array.size > self.limits.scalars:
             if array.size and (array.ravel()[0] == array).all():
                 return self.generate(array.shape, dtype, lambda _: self.graph.constant(array.ravel()[0].item(), dtype))
@@ -117,8 +94,8 @@ class Lowering:
         """Append a statement to the list being written."""
         if self.flat:
             raise Unsupported(
-                "This function needs a loop that depends on data, or an array too large to take apart, so it has no form as one "
-                "expression. Write it without jax.lax.while_loop, or with fewer elements."
+                "This function needs a loop that depends on data, or an array too large to take apart, so it has no "
+                "form as one expression. Write it without jax.lax.while_loop, or with fewer elements."
             )
         self.statements.append(statement)
 
@@ -157,7 +134,9 @@ class Lowering:
         if isinstance(value, Memory):
             return value
         if value.size and all(n.op == "const" for n in value.nodes):
-            numbers = np.array([n.data for n in value.nodes], dtype=np.dtype("?" if value.dtype == "b1" else value.dtype))
+            numbers = np.array(
+                [n.data for n in value.nodes], dtype=np.dtype("?" if value.dtype == "b1" else value.dtype)
+            )
             return Memory(value.shape, value.dtype, Buffer("constant", value.dtype, value.size, values=numbers))
         return self.copy(value)
 
@@ -252,7 +231,9 @@ class Lowering:
         self.emit(Loop(block, condition, tuple(carries)))
         return results
 
-    def generate(self, shape: tuple[int, ...], dtype: str, function: Callable[[list[Node]], Node], *, large: bool = False) -> Value:
+    def generate(
+        self, shape: tuple[int, ...], dtype: str, function: Callable[[list[Node]], Node], *, large: bool = False
+    ) -> Value:
         """The array whose element at each multi-index is `function(multi-index)`.
 
         Taken apart if it is small (`large`: small enough to be carried), else filled by nested loops.
@@ -281,7 +262,7 @@ class Lowering:
         self, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value], owned: Sequence[bool] | None = None
     ) -> list[Value]:
         """The results of a jaxpr; `owned` tells which arguments' memory it may overwrite."""
-        from .primitives import RULES
+        from holonomy.trace.primitives import RULES
 
         order, last = self._needed(jaxpr)
         env: dict[Any, Value] = dict(zip(jaxpr.constvars, consts, strict=True))
@@ -298,19 +279,21 @@ class Lowering:
                 raise unsupported_primitive(eqn.primitive.name)
             values = [read(a) for a in eqn.invars]
             dead = tuple(_dies(a, k, eqn, last, mine) for a in eqn.invars)
-            results = tuple([(tuple(v.aval.shape), _dtype(v.aval.dtype)) for v in eqn.outvars])
+            results = tuple([(tuple(v.aval.shape), checked_dtype(v.aval.dtype)) for v in eqn.outvars])
             out = rule(self, Site(eqn.primitive.name, eqn.params, results, dead), *values)
             out = out if isinstance(out, list) else [out]
             env.update(zip(eqn.outvars, out, strict=True))
             self._pass_ownership(eqn, values, dead, out, mine)
             if len(self.graph) > self.limits.nodes:
                 raise TooLarge(
-                    f"The function needs more than {self.limits.nodes} scalar operations when written out. Use the XLA engine "
-                    "for systems of this size, or write repeated work as jax.lax.fori_loop or jax.lax.scan."
+                    f"The function needs more than {self.limits.nodes} scalar operations when written out. Use the XLA "
+                    "engine for systems of this size, or write repeated work as jax.lax.fori_loop or jax.lax.scan."
                 )
         return [read(a) for a in jaxpr.outvars]
 
-    def _pass_ownership(self, eqn: Any, values: list[Value], dead: tuple[bool, ...], out: list[Value], mine: set[Any]) -> None:
+    def _pass_ownership(
+        self, eqn: Any, values: list[Value], dead: tuple[bool, ...], out: list[Value], mine: set[Any]
+    ) -> None:
         held = {}
         for atom, value, gone in zip(eqn.invars, values, dead, strict=True):
             if isinstance(value, Memory) and not gone:
@@ -350,49 +333,10 @@ class Lowering:
         return Plan(self.root, self.homes, self.aliases, tuple(inputs), outputs)
 
 
-class TooLarge(Unsupported):
-    """The function has more scalar operations than native code is made for."""
-
-
 _SELECTED: Final = 4
-
-
-def unsupported_primitive(name: str) -> Unsupported:
-    """The error for a primitive without a rule."""
-    return Unsupported(
-        f"The JAX primitive '{name}' has no native form (docs/trace.md lists those that have). Pass engine=\"xla\" to run this "
-        f"function as it is, or write it without the call that traces to '{name}'."
-    )
 
 
 def _dies(atom: Any, k: int, eqn: Any, last: dict[Any, int], mine: set[Any]) -> bool:
     if isinstance(atom, jex.Literal) or atom not in mine or last.get(atom) != k:
         return False
     return sum(1 for other in eqn.invars if other is atom) == 1
-
-
-def _dtype(dtype: Any) -> str:
-    try:
-        name = dtype_name(dtype)
-    except TypeError:
-        name = str(dtype)
-    if name[0] not in "fiub" or name == "f2":
-        raise Unsupported(
-            f"Arrays of type {dtype} have no native form; native code knows float64, float32, integers and booleans. Pass "
-            'engine="xla", or write complex numbers as pairs of real ones.'
-        )
-    return name
-
-
-def cost(jaxpr: Any) -> int:
-    """A rough count of the scalar operations a jaxpr writes out."""
-    total = 0
-    for eqn in jaxpr.eqns:
-        inner = sum(cost(j) for j in jex.jaxprs_in_params(eqn.params))
-        if eqn.primitive.name == "scan":
-            inner *= eqn.params["length"]
-        total += inner or sum(int(np.prod(v.aval.shape, dtype=int)) for v in eqn.outvars)
-        if eqn.primitive.name == "dot_general":
-            (contracted, _), _ = eqn.params["dimension_numbers"]
-            total += total and int(np.prod([eqn.invars[0].aval.shape[d] for d in contracted], dtype=int))
-    return total

@@ -12,7 +12,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from . import cache as disk
+from holonomy.trace import cache as disk
 
 _lock = threading.Lock()
 _serial = itertools.count()
@@ -85,7 +85,8 @@ _LONG = 1500
 def assemble(ir: str) -> bytes:
     """An object file: parse, optimise, generate code.
 
-    Long functions get a short list of passes: their nodes are simplified already, and the full list takes longer than it saves.
+    Long functions get a short list of passes: their nodes are simplified already, and the full list takes longer than
+    it saves.
     """
     machine, _, triple = _target()
     with _lock:

@@ -14,17 +14,22 @@ from typing import Any
 import jax
 import numpy as np
 
-from .dag import DTYPES, dtype_name
-from .llvm import module
-from .lower import Limits, Lowering, TooLarge
-from .machine import Loaded, load, vector_width
-from .plan import Plan, Unsupported
-from .structure import Form
+from holonomy.trace.dag import DTYPES, dtype_name
+from holonomy.trace.limits import Limits, TooLarge
+from holonomy.trace.llvm import module
+from holonomy.trace.lower import Lowering
+from holonomy.trace.machine import Loaded, load, vector_width
+from holonomy.trace.plan import Plan, Unsupported
+from holonomy.trace.structure import Form
 
 __all__ = ["Compiled", "Limits", "Unsupported", "compilations", "compile"]
 
 # Tried in turn: fewer arrays taken apart, more kept in memory, until the function is small enough.
-_ATTEMPTS = (Limits(), Limits(scalars=64, carried=32, unrolled=64, solve=4), Limits(scalars=8, carried=8, unrolled=0, solve=2, pivoted=2))
+_ATTEMPTS = (
+    Limits(),
+    Limits(scalars=64, carried=32, unrolled=64, solve=4),
+    Limits(scalars=8, carried=8, unrolled=0, solve=2, pivoted=2),
+)
 
 
 class Code:
@@ -48,7 +53,9 @@ class Code:
         """Results for `count` sets of arguments, spread over the cores."""
         results = [np.empty((count, *shape), dtype) for shape, dtype in self.outputs]
         table = _table([*leaves, *results])
-        steps = [a.strides[0] if m else 0 for a, m in zip(leaves, mapped, strict=True)] + [r.strides[0] for r in results]
+        steps = [a.strides[0] if m else 0 for a, m in zip(leaves, mapped, strict=True)] + [
+            r.strides[0] for r in results
+        ]
         strides = np.array(steps, np.int64)
 
         def part(begin: int, end: int) -> None:
@@ -81,17 +88,25 @@ class Compiled:
     def batch(self, *args: Any, axes: Any = 0) -> Any:
         """The function on many members at once, one after another on each core.
 
-        `axes` as in `jax.vmap`: a prefix of the arguments with 0 (members along the first axis) or None (the same for all).
+        `axes` as in `jax.vmap`: a prefix of the arguments with 0 (members along the first axis) or None (the same for
+        all).
         """
         leaves = self._leaves(args)
         if isinstance(axes, (int, type(None))):
             axes = (axes,) * len(args)
         marks = jax.tree.leaves(
-            jax.tree.map(lambda axis, part: jax.tree.map(lambda _: axis == 0, part), tuple(axes), args, is_leaf=lambda a: a is None)
+            jax.tree.map(
+                lambda axis, part: jax.tree.map(lambda _: axis == 0, part),
+                tuple(axes),
+                args,
+                is_leaf=lambda a: a is None,
+            )
         )
         counts = {np.shape(x)[0] for x, m in zip(leaves, marks, strict=True) if m}
         if len(counts) != 1:
-            raise ValueError(f"The batched arguments need one common length along their first axis; they have {sorted(counts)}.")
+            raise ValueError(
+                f"The batched arguments need one common length along their first axis; they have {sorted(counts)}."
+            )
         (count,) = counts
         checked = []
         for k, (x, mark, (shape, dtype)) in enumerate(zip(leaves, marks, self.code.inputs, strict=False)):
@@ -103,7 +118,9 @@ class Compiled:
     def _leaves(self, args: tuple[Any, ...]) -> list[Any]:
         leaves, structure = jax.tree.flatten(args)
         if structure != self._inputs:
-            raise ValueError(f"The function was compiled for arguments of structure {self._inputs} but got {structure}.")
+            raise ValueError(
+                f"The function was compiled for arguments of structure {self._inputs} but got {structure}."
+            )
         return leaves
 
 
@@ -120,8 +137,8 @@ def compilations() -> int:
 def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Limits | None = None) -> Compiled:
     """Machine code for `fun`, traced at arguments shaped like `example_args`.
 
-    A function of the same form as an earlier one, whatever its numbers, reuses that one's code. `limits` says what is taken apart
-    into scalars and what stays in memory; by default as much as is worth it.
+    A function of the same form as an earlier one, whatever its numbers, reuses that one's code. `limits` says what is
+    taken apart into scalars and what stays in memory; by default as much as is worth it.
     Raises `Unsupported`, naming the primitive, for what has no native form.
     """
     global _count
@@ -172,7 +189,9 @@ def _table(arrays: Sequence[np.ndarray]) -> Any:
 
 
 def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if os.name == "posix" and "sched_getaffinity" in dir(os) else os.cpu_count() or 1
+    return (
+        len(os.sched_getaffinity(0)) if os.name == "posix" and "sched_getaffinity" in dir(os) else os.cpu_count() or 1
+    )
 
 
 @cache

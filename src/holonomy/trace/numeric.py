@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .dag import DTYPES, Node, reachable
+from holonomy.trace.dag import DTYPES, Node, reachable
 
 
 def _divide(a: Any, b: Any) -> Any:
@@ -66,7 +66,9 @@ def apply(op: str, dtype: str, values: Sequence[Any]) -> Any:
     return DTYPES[dtype].type(NUMPY[op](*values))
 
 
-def evaluate(outputs: Sequence[Node], leaves: Sequence[np.ndarray], variables: Mapping[Node, Any] | None = None) -> list[Any]:
+def evaluate(
+    outputs: Sequence[Node], leaves: Sequence[np.ndarray], variables: Mapping[Node, Any] | None = None
+) -> list[Any]:
     """The values of `outputs` where argument array k is `leaves[k]`; slow and plain, a reference for compiled code."""
     values: dict[int, Any] = {}
     with np.errstate(all="ignore"):

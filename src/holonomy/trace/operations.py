@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .dag import Node
+from holonomy.trace.dag import Node
 
 if TYPE_CHECKING:
-    from .llvm import Emitter
+    from holonomy.trace.llvm import Emitter
 
 FUNCTIONS: Final[dict[str, str]] = {
     name: name
     for name in (
-        "exp", "exp2", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
-        "asinh", "acosh", "atanh", "cbrt", "erf", "erfc", "lgamma", "nextafter", "pow",
+        "exp", "exp2", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+        "tanh", "asinh", "acosh", "atanh", "cbrt", "erf", "erfc", "lgamma", "nextafter", "pow",
     )
 } | {"rem": "fmod"}  # fmt: skip
 _INTRINSICS: Final = {
@@ -21,7 +21,12 @@ _INTRINSICS: Final = {
     "max": "maximum", "min": "minimum",
 }  # fmt: skip
 _INTEGER: Final = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
-_COMPARE: Final = {"lt": ("olt", "slt", "ult"), "le": ("ole", "sle", "ule"), "eq": ("oeq", "eq", "eq"), "ne": ("une", "ne", "ne")}
+_COMPARE: Final = {
+    "lt": ("olt", "slt", "ult"),
+    "le": ("ole", "sle", "ule"),
+    "eq": ("oeq", "eq", "eq"),
+    "ne": ("une", "ne", "ne"),
+}
 
 
 def type_of(dtype: str) -> str:
@@ -159,5 +164,3 @@ def _convert(e: Emitter, x: str, old: str, new: str) -> str:
     if old_bits > new_bits:
         return e.put(f"trunc {source} {x} to {target}")
     return e.put(f"{'sext' if old[0] == 'i' else 'zext'} {source} {x} to {target}")
-
-

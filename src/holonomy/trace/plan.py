@@ -1,7 +1,8 @@
-"""A lowered function: scalar nodes, and around them the statements that order what a graph cannot (loops, branches, memory).
+"""A lowered function: scalar nodes, and around them the statements that order what a graph cannot (loops, branches,
+memory).
 
-A *block* is a list of statements.  Nodes belong to no block by themselves: a node is computed in the innermost block among those
-of the variables it depends on, so what does not change in a loop is computed before it.
+A *block* is a list of statements.  Nodes belong to no block by themselves: a node is computed in the innermost block
+among those of the variables it depends on, so what does not change in a loop is computed before it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .dag import Node
+from holonomy.trace.dag import Node
 
 
 class Unsupported(Exception):
@@ -112,7 +113,8 @@ Statement = Store | Load | Copy | Loop | Branch
 class Plan:
     """A whole function: its root block and what surrounds it.
 
-    `homes` gives the block of each variable, `aliases` the node that a variable stands for, where it is only another name.
+    `homes` gives the block of each variable, `aliases` the node that a variable stands for, where it is only another
+    name.
     `inputs` and `outputs` are (shape, dtype name) of the argument and result arrays.
     """
 

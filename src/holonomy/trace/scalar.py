@@ -1,4 +1,6 @@
-"""A function as scalar expressions and nothing else, for what is printed, expanded in Taylor series, or written flat."""
+"""A function as scalar expressions and nothing else, for what is printed, expanded in Taylor series, or written
+flat.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +11,22 @@ from typing import Any
 import jax
 import numpy as np
 
-from .dag import Node, dtype_name
-from .lower import Limits, Lowering
-from .simplify import Algebra
-from .structure import Form
-from .values import Scalars
+from holonomy.trace.dag import Node, dtype_name
+from holonomy.trace.limits import Limits
+from holonomy.trace.lower import Lowering
+from holonomy.trace.simplify import Algebra
+from holonomy.trace.structure import Form
+from holonomy.trace.values import Scalars
 
 
 @dataclass(frozen=True)
 class Flat:
     """A function taken apart.
 
-    `inputs[k][e]` is the node of element e (row-major) of argument array k; `outputs[k]` has the shape and nodes of result array
-    k, in the order of `jax.tree.leaves`; `numbers` are the values of the hidden last argument array, one for each float literal
-    that is not structural, and empty with `hoist=False`.  `algebra` builds further nodes on the same graph.
+    `inputs[k][e]` is the node of element e (row-major) of argument array k; `outputs[k]` has the shape and nodes of
+    result array k, in the order of `jax.tree.leaves`; `numbers` are the values of the hidden last argument array, one
+    for each float literal that is not structural, and empty with `hoist=False`.  `algebra` builds further nodes on the
+    same graph.
     """
 
     inputs: tuple[tuple[Node, ...], ...]

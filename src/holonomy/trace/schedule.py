@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .dag import Node
-from .plan import Block, Branch, Copy, Load, Loop, Plan, Statement, Store
+from holonomy.trace.dag import Node
+from holonomy.trace.plan import Block, Branch, Copy, Load, Loop, Plan, Statement, Store
 
 
 class Schedule:

@@ -1,8 +1,8 @@
 """Constructors that simplify: the same value with less arithmetic.
 
-`Algebra(graph)(op, *args)` is the node for `op` applied to `args` after constant folding, cancellation of neutral and absorbing
-elements (x·0 counts as 0, also where x is not finite), collection of equal terms, moving signs and constants outward so
-that more subexpressions coincide, and parity of elementary functions.  Every rule keeps the value to a few
+`Algebra(graph)(op, *args)` is the node for `op` applied to `args` after constant folding, cancellation of neutral and
+absorbing elements (x·0 counts as 0, also where x is not finite), collection of equal terms, moving signs and constants
+outward so that more subexpressions coincide, and parity of elementary functions.  Every rule keeps the value to a few
 roundings of the operands; none reorders long sums.
 """
 
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from . import numeric
-from .dag import COMMUTATIVE, PREDICATES, Graph, Node
+from holonomy.trace import numeric
+from holonomy.trace.dag import COMMUTATIVE, PREDICATES, Graph, Node
 
 _ODD: Final = frozenset({"sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "cbrt"})
 _EVEN: Final = frozenset({"cos", "cosh", "abs"})
@@ -28,7 +28,7 @@ class Algebra:
         """The simplified node for `op` on `args`; `dtype` is needed for `convert`, `bitcast` and `load` only."""
         if dtype is None:
             dtype = "b1" if op in PREDICATES else args[-1].dtype
-        if op != "load" and all([a.op == "const" for a in args]):
+        if op != "load" and not any(a.op != "const" for a in args):
             return self.graph.constant(numeric.fold(op, dtype, args), dtype)
         if op in ("convert", "bitcast"):
             return self._convert(op, args[0], dtype)
@@ -55,7 +55,9 @@ class Algebra:
         return self(node.op, *args, dtype=node.dtype, data=node.data)
 
     def sum(self, terms: Sequence[Node], dtype: str) -> Node:
-        """The sum of `terms`: in order where they are few, else in two halves, which shortens the chain of roundings."""
+        """The sum of `terms`: in order where they are few, else in two halves, which shortens the chain of
+        roundings.
+        """
         terms = [t for t in terms if not _is(t, 0)]
         if not terms:
             return self.constant(0, dtype)
@@ -130,7 +132,9 @@ def _add(k: Algebra, a: Node, b: Node) -> Node:
 
 
 def _add_integers(k: Algebra, a: Node, b: Node) -> Node:
-    """Constants together, which is exact for integers alone: (1 + x) - 1 in real arithmetic is often meant as it stands."""
+    """Constants together, which is exact for integers alone: (1 + x) - 1 in real arithmetic is often meant as it
+    stands.
+    """
     if b.op == "const":
         a, b = b, a
     if a.op == "const" and b.op == "add":

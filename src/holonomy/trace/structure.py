@@ -9,7 +9,7 @@ from typing import Any, Final
 import jax.extend.core as jex
 import numpy as np
 
-from .dag import structural
+from holonomy.trace.dag import structural
 
 _LARGEST_TAKEN_APART: Final = 256
 
@@ -17,8 +17,8 @@ _LARGEST_TAKEN_APART: Final = 256
 class Form:
     """A closed jaxpr's structure (`key`) and its numbers.
 
-    `numbers` are the float literals and constant entries that are not structural (see `dag.structural`), each once; where they
-    stand is part of the key.  `arrays` are constant arrays too large for that, passed whole.
+    `numbers` are the float literals and constant entries that are not structural (see `dag.structural`), each once;
+    where they stand is part of the key.  `arrays` are constant arrays too large for that, passed whole.
     """
 
     def __init__(self, closed: Any, *, whole_arrays: bool = True) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .dag import Node
-from .plan import Buffer
+from holonomy.trace.dag import Node
+from holonomy.trace.plan import Buffer
 
 
 @dataclass(frozen=True, slots=True)

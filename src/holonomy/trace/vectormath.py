@@ -1,8 +1,8 @@
 """Sine and cosine together, several at a time, as LLVM IR.
 
-Reduction by multiples of π/2 with π/2 in three parts (33 + 33 + 53 bits), then two minimax polynomials on [-π/4, π/4] of degree 13 and 14,
-fitted for this purpose (relative error below 2⁻⁵⁸).  Both functions are within one unit in the last place for |x| < 2²⁰;
-beyond that, and for what is not finite, the C library is called.
+Reduction by multiples of π/2 with π/2 in three parts (33 + 33 + 53 bits), then two minimax polynomials on [-π/4, π/4]
+of degree 13 and 14, fitted for this purpose (relative error below 2⁻⁵⁸).  Both functions are within one unit in the
+last place for |x| < 2²⁰; beyond that, and for what is not finite, the C library is called.
 """
 
 from __future__ import annotations

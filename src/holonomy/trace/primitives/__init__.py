@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from . import control, elementwise, indexing, linear, reductions, shapes
+from holonomy.trace.primitives import control, elementwise, indexing, linear, reductions, shapes
 
 GROUPS: Final[dict[str, dict[str, Any]]] = {
     "Elementwise": elementwise.RULES,

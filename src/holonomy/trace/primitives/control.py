@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 import jax.extend.core as jex
 import numpy as np
 
-from ..dag import Node, substitute
-from ..plan import Block, Branch, Store, Unsupported
-from ..values import Memory, Scalars, Value
-from .shapes import numbering, pick
+from holonomy.trace.dag import Node, substitute
+from holonomy.trace.limits import cost
+from holonomy.trace.plan import Block, Branch, Store, Unsupported
+from holonomy.trace.primitives.shapes import numbering, pick
+from holonomy.trace.values import Memory, Scalars, Value
 
 if TYPE_CHECKING:
-    from ..lower import Lowering, Site
+    from holonomy.trace.limits import Site
+    from holonomy.trace.lower import Lowering
 
 _TOUCHING: Final = frozenset({"dynamic_slice", "dynamic_update_slice", "gather", "scatter", "scatter-add"})
 
@@ -29,8 +31,6 @@ def _call(low: Lowering, site: Site, *args: Value) -> list[Value]:
 
 def _templated(low: Lowering, inner: Any, args: Sequence[Value]) -> list[Value] | None:
     """The results by substitution into the simplified body, which is kept for the next call of the same function."""
-    from ..lower import cost
-
     if low.flat or not all(isinstance(a, Scalars) for a in args):
         return None
     nodes = [n for a in args for n in low.scalars(a).nodes]
@@ -91,7 +91,9 @@ class _Carried:
     def settle(self, results: Sequence[Value]) -> list[Node]:
         """Put array results in their places; give the next values of the variables."""
         low = self.low
-        nexts = [n for r, v in zip(results, self.values, strict=True) if isinstance(v, Scalars) for n in low.scalars(r).nodes]
+        nexts = [
+            n for r, v in zip(results, self.values, strict=True) if isinstance(v, Scalars) for n in low.scalars(r).nodes
+        ]
         slots = {v.buffer for v in self.values if isinstance(v, Memory)}
         moves = []
         for result, value in zip(results, self.values, strict=True):
@@ -147,8 +149,6 @@ def _while(low: Lowering, site: Site, *values: Value) -> list[Value]:
 
 
 def _scan(low: Lowering, site: Site, *values: Value) -> list[Value]:
-    from ..lower import cost
-
     params = site.params
     nk, nc, length = params["num_consts"], params["num_carry"], params["length"]
     consts, carry, xs = values[:nk], values[nk : nk + nc], values[nk + nc :]
@@ -252,14 +252,13 @@ def _selected(low: Lowering, results: list[list[Value]], selector: Node) -> list
     out = results[-1]
     for n in range(len(results) - 2, -1, -1):
         here = low.k("le", selector, low.index(n))
-        out = [
-            Scalars(
-                a.shape, a.dtype,
-                tuple([low.k("select", here, x, y) for x, y in zip(low.scalars(a).nodes, low.scalars(b).nodes, strict=True)]),
-            )
-            for a, b in zip(results[n], out, strict=True)
-        ]  # fmt: skip
+        out = [_chosen(low, here, a, b) for a, b in zip(results[n], out, strict=True)]
     return out
+
+
+def _chosen(low: Lowering, here: Node, a: Value, b: Value) -> Value:
+    pairs = zip(low.scalars(a).nodes, low.scalars(b).nodes, strict=True)
+    return Scalars(a.shape, a.dtype, tuple([low.k("select", here, x, y) for x, y in pairs]))
 
 
 def _branched(low: Lowering, site: Site, branches: Any, selector: Node, operands: Sequence[Value]) -> list[Value]:
@@ -332,4 +331,3 @@ RULES: Final[dict[str, Any]] = {
     "cond": _cond,
     "platform_index": _platform_index,
 }  # fmt: skip
-

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..dag import Node, dtype_name
-from ..values import Memory, Scalars, Value
+from holonomy.trace.dag import Node, dtype_name
+from holonomy.trace.values import Memory, Scalars, Value
 
 if TYPE_CHECKING:
-    from ..lower import Lowering, Site
+    from holonomy.trace.limits import Site
+    from holonomy.trace.lower import Lowering
 
 
 def each(low: Lowering, site: Site, function: Callable[..., Node], *values: Value) -> Value:
@@ -156,8 +157,8 @@ def _select_n(low: Lowering, site: Site, which: Value, *cases: Value) -> Value:
 
 _SAME: Final = (
     "add", "sub", "mul", "div", "rem", "neg", "abs", "sign", "max", "min", "floor", "ceil", "nextafter", "sqrt", "cbrt",
-    "exp", "exp2", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
-    "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "lt", "le", "eq", "ne", "and", "or", "xor", "not",
+    "exp", "exp2", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+    "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "lt", "le", "eq", "ne", "and", "or", "xor", "not",
 )  # fmt: skip
 
 RULES: Final[dict[str, Any]] = {
@@ -182,5 +183,5 @@ RULES: Final[dict[str, Any]] = {
     "convert_element_type": _convert,
     "bitcast_convert_type": _bitcast,
     "select_n": _select_n,
-    **{name: _identity for name in ("copy", "stop_gradient", "device_put", "optimization_barrier", "name")},
+    **dict.fromkeys(("copy", "stop_gradient", "device_put", "optimization_barrier", "name"), _identity),
 }  # fmt: skip

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..dag import DTYPES, Node
-from ..plan import Store
-from ..values import Memory, Scalars, Value
+from holonomy.trace.dag import DTYPES, Node
+from holonomy.trace.plan import Store
+from holonomy.trace.values import Memory, Scalars, Value
 
 if TYPE_CHECKING:
-    from ..lower import Lowering, Site
+    from holonomy.trace.limits import Site
+    from holonomy.trace.lower import Lowering
 
 
 def _dynamic_slice(low: Lowering, site: Site, x: Value, *starts: Value) -> Value:
@@ -34,9 +35,7 @@ def _addressable(low: Lowering, x: Value, position: Sequence[Node]) -> Value:
 
 
 def _clamped(low: Lowering, starts: Sequence[Value], shape: tuple[int, ...], window: tuple[int, ...]) -> list[Node]:
-    return [
-        low.clamp(low.element(s, low.index(0)), 0, n - w) for s, n, w in zip(starts, shape, window, strict=True)
-    ]
+    return [low.clamp(low.element(s, low.index(0)), 0, n - w) for s, n, w in zip(starts, shape, window, strict=True)]
 
 
 def _dynamic_update_slice(low: Lowering, site: Site, x: Value, update: Value, *starts: Value) -> Value:

@@ -1,17 +1,20 @@
-"""Small dense linear algebra: factorisations and solves, written out in scalars when small, as loops over memory when not."""
+"""Small dense linear algebra: factorisations and solves, written out in scalars when small, as loops over memory when
+not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ..dag import Node
-from ..plan import Unsupported
-from ..values import Scalars, Value
-from . import looped
+from holonomy.trace.dag import Node
+from holonomy.trace.plan import Unsupported
+from holonomy.trace.primitives import looped
+from holonomy.trace.values import Scalars, Value
 
 if TYPE_CHECKING:
-    from ..lower import Lowering, Site
+    from holonomy.trace.limits import Site
+    from holonomy.trace.lower import Lowering
 
 Matrix = list[list[Node]]
 
@@ -30,7 +33,8 @@ def _matrices(low: Lowering, a: Value) -> list[Matrix]:
     nodes = low.scalars(a).nodes
     m, n = a.shape[-2:]
     return [
-        [list(nodes[base + i * n : base + (i + 1) * n]) for i in range(m)] for base in range(0, len(nodes), max(1, m * n))
+        [list(nodes[base + i * n : base + (i + 1) * n]) for i in range(m)]
+        for base in range(0, len(nodes), max(1, m * n))
     ]
 
 
@@ -89,8 +93,8 @@ def _lu(low: Lowering, site: Site, a: Value) -> list[Value]:
     m, n = a.shape[-2:]
     if m != n:
         raise Unsupported(
-            f"The LU factorisation of a {m}×{n} matrix has no native form; only square ones do. Pass engine=\"xla\", or solve "
-            "the normal equations."
+            f'The LU factorisation of a {m}×{n} matrix has no native form; only square ones do. Pass engine="xla", or '
+            "solve the normal equations."
         )
     if n > low.limits.pivoted and not low.flat:
         return looped.lu(low, a)
@@ -138,13 +142,16 @@ def _pivots_to_permutation(low: Lowering, site: Site, pivots: Value) -> Value:
             chosen = [low.k("eq", nodes[base + c], low.k.constant(i, dtype)) for i in range(size)]
             mine = order[c]
             for i in range(c + 1, size):
-                order[c], order[i] = low.k("select", chosen[i], order[i], order[c]), low.k("select", chosen[i], mine, order[i])
+                order[c], order[i] = (
+                    low.k("select", chosen[i], order[i], order[c]),
+                    low.k("select", chosen[i], mine, order[i]),
+                )
         out += order
     return Scalars(shape, dtype, tuple(out))
 
 
 def _tridiagonal_solve(low: Lowering, site: Site, lower: Value, main: Value, upper: Value, b: Value) -> Value:
-    n, columns = b.shape[-2:]
+    n = b.shape[-2]
     bands = [low.scalars(x).nodes for x in (lower, main, upper)]
     right = _matrices(low, b)
     out = []
@@ -162,8 +169,14 @@ def _tridiagonal_one(low: Lowering, dl: list[Node], d: list[Node], du: list[Node
     b = [list(row) for row in b]
     for i in range(n - 1):
         swap = k("lt", k("abs", d[i]), k("abs", dl[i + 1]))
-        top = [k("select", swap, x, y) for x, y in zip([dl[i + 1], d[i + 1], du[i + 1]], [d[i], du[i], far[i]], strict=True)]
-        low_row = [k("select", swap, x, y) for x, y in zip([d[i], du[i], far[i]], [dl[i + 1], d[i + 1], du[i + 1]], strict=True)]
+        top = [
+            k("select", swap, x, y)
+            for x, y in zip([dl[i + 1], d[i + 1], du[i + 1]], [d[i], du[i], far[i]], strict=True)
+        ]
+        low_row = [
+            k("select", swap, x, y)
+            for x, y in zip([d[i], du[i], far[i]], [dl[i + 1], d[i + 1], du[i + 1]], strict=True)
+        ]
         factor = k("div", low_row[0], top[0])
         d[i], du[i], far[i] = top
         d[i + 1], du[i + 1] = (k("sub", low_row[j], k("mul", factor, top[j])) for j in (1, 2))

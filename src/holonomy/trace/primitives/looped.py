@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..dag import Node
-from ..plan import Buffer, Store
-from ..values import Memory, Value
+from holonomy.trace.dag import Node
+from holonomy.trace.plan import Buffer, Store
+from holonomy.trace.values import Memory, Value
 
 if TYPE_CHECKING:
-    from ..lower import Lowering
+    from holonomy.trace.lower import Lowering
 
 
 class _Grid:
@@ -97,7 +97,9 @@ def triangular_solve(low: Lowering, params: dict[str, Any], a: Value, b: Value) 
                 i = turn if lower else low.k("sub", low.index(n - 1), turn)
                 first = low.index(0) if lower else low.k("add", i, low.index(1))
                 stop = i if lower else low.index(n)
-                rest = _minus_dot(low, x.get(*spot(i)), stop, first, lambda m: low.k("mul", entry(i, m), x.get(*spot(m))))
+                rest = _minus_dot(
+                    low, x.get(*spot(i)), stop, first, lambda m: low.k("mul", entry(i, m), x.get(*spot(m)))
+                )
                 x.set(*spot(i), rest if params["unit_diagonal"] else low.k("div", rest, entry(i, i)))
 
             low.for_range(n, unknown)

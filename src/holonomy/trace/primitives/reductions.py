@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..dag import DTYPES, Node
-from ..values import Memory, Scalars, Value
-from .shapes import numbering, pick
+from holonomy.trace.dag import DTYPES, Node
+from holonomy.trace.primitives.shapes import numbering, pick
+from holonomy.trace.values import Memory, Scalars, Value
 
 if TYPE_CHECKING:
-    from ..lower import Lowering, Site
+    from holonomy.trace.limits import Site
+    from holonomy.trace.lower import Lowering
 
 
 def _neutral(op: str, dtype: str) -> Any:
@@ -117,7 +119,7 @@ def _cumulative(op: str) -> Callable[..., Value]:
         nodes = list(x.nodes)
         for line in lines:
             order = line[::-1] if flip else line
-            for before, here in zip(order[:-1], order[1:], strict=True):
+            for before, here in pairwise(order):
                 nodes[here] = low.k(op, nodes[before], nodes[here])
         return Scalars(x.shape, x.dtype, tuple(nodes))
 
@@ -136,7 +138,9 @@ def _dot_general(low: Lowering, site: Site, a: Value, b: Value) -> Value:
     if isinstance(a, Scalars) and isinstance(b, Scalars) and size * extent <= low.limits.scalars * 4:
         left = np.transpose(numbering(a), (*ba, *free_a, *ca)).reshape(batch, -1, extent)
         right = np.transpose(numbering(b), (*bb, *free_b, *cb)).reshape(batch, -1, extent)
-        nodes = [_dot(low, a, b, u, v, dtype) for k in range(batch) for u in left[k].tolist() for v in right[k].tolist()]
+        nodes = [
+            _dot(low, a, b, u, v, dtype) for k in range(batch) for u in left[k].tolist() for v in right[k].tolist()
+        ]
         return Scalars(shape, dtype, tuple(nodes))
     left_rows = pick(low, low.memory(a), np.transpose(numbering(a), (*ba, *free_a, *ca)))
     right_rows = pick(low, low.memory(b), np.transpose(numbering(b), (*bb, *free_b, *cb)))
@@ -167,7 +171,7 @@ def _sort(low: Lowering, site: Site, *operands: Value) -> list[Value]:
     columns = [list(x.nodes) for x in arrays]
     for line in np.moveaxis(numbering(arrays[0]), axis, -1).reshape(-1, arrays[0].shape[axis]).tolist():
         for end in range(len(line) - 1, 0, -1):
-            for i, j in zip(line[:end], line[1 : end + 1], strict=True):
+            for i, j in pairwise(line[: end + 1]):
                 swap = _less(low, [(c[j], c[i]) for c in columns[:keys]])
                 for c in columns:
                     c[i], c[j] = low.k("select", swap, c[j], c[i]), low.k("select", swap, c[i], c[j])

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..dag import DTYPES, Node
-from ..plan import Store
-from ..values import Memory, Scalars, Value, strides
+from holonomy.trace.dag import DTYPES, Node
+from holonomy.trace.plan import Store
+from holonomy.trace.values import Memory, Scalars, Value, strides
 
 if TYPE_CHECKING:
-    from ..lower import Lowering, Site
+    from holonomy.trace.limits import Site
+    from holonomy.trace.lower import Lowering
 
 
 def pick(low: Lowering, value: Value, source: np.ndarray) -> Value:
@@ -79,7 +80,9 @@ def _broadcast_in_dim(low: Lowering, site: Site, x: Value, *_: Value) -> Value:
 
 def _slice(n: np.ndarray, params: dict[str, Any], _: tuple[int, ...]) -> np.ndarray:
     steps = params["strides"] or (1,) * n.ndim
-    return n[tuple(slice(a, b, s) for a, b, s in zip(params["start_indices"], params["limit_indices"], steps, strict=True))]
+    return n[
+        tuple(slice(a, b, s) for a, b, s in zip(params["start_indices"], params["limit_indices"], steps, strict=True))
+    ]
 
 
 def _split(low: Lowering, site: Site, x: Value) -> list[Value]:

@@ -1,0 +1,27 @@
+"""The table of supported primitives as a page, so that what is documented is what there is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from holonomy.trace.dag import OPERATIONS
+from holonomy.trace.primitives import GROUPS
+
+START: Final = "<!-- primitives: written by holonomy.trace.table -->"
+END: Final = "<!-- end of primitives -->"
+
+
+def markdown() -> str:
+    """The primitives by kind, and the scalar operations they become."""
+    lines = ["| kind | JAX primitives |", "| --- | --- |"]
+    for group, rules in GROUPS.items():
+        lines.append(f"| {group} | {', '.join(f'`{name}`' for name in sorted(rules))} |")
+    operations = ", ".join(f"`{name}`" for name in OPERATIONS)
+    return "\n".join([START, "", *lines, "", f"Scalar operations of the graph: {operations}.", "", END])
+
+
+def updated(page: str) -> str:
+    """`page` with the table between its marks brought up to date."""
+    before, _, rest = page.partition(START)
+    _, _, after = rest.partition(END)
+    return before + markdown() + after
