@@ -15,6 +15,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _ROOMS = {
+    "Euclidean": "spaces",
+    "Circle": "spaces",
+    "Sphere": "spaces",
+    "Hyperbolic": "spaces",
+    "Inhomogeneous": "spaces",
+    "SO": "spaces",
+    "SO3": "spaces",
+    "SE2": "spaces",
+    "SE3": "spaces",
+    "Product": "spaces",
+    "Power": "spaces",
+    "Chart": "spaces",
     "System": "systems",
     "simulate": "motion",
     "Run": "motion",
@@ -51,6 +63,18 @@ if TYPE_CHECKING:
     from holonomy.motion import SymplecticEuler as SymplecticEuler
     from holonomy.motion import load as load
     from holonomy.motion import simulate as simulate
+    from holonomy.spaces import SE2 as SE2
+    from holonomy.spaces import SE3 as SE3
+    from holonomy.spaces import SO as SO
+    from holonomy.spaces import SO3 as SO3
+    from holonomy.spaces import Chart as Chart
+    from holonomy.spaces import Circle as Circle
+    from holonomy.spaces import Euclidean as Euclidean
+    from holonomy.spaces import Hyperbolic as Hyperbolic
+    from holonomy.spaces import Inhomogeneous as Inhomogeneous
+    from holonomy.spaces import Power as Power
+    from holonomy.spaces import Product as Product
+    from holonomy.spaces import Sphere as Sphere
     from holonomy.systems import System as System
 
 __all__ = ["__version__", *_ROOMS, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
