@@ -41,6 +41,8 @@ export class Connection {
     const address = new URL("live", document.baseURI);
     address.protocol = "ws:";
     address.search = address.hash = "";
+    const lab = namedLab(location.hash);
+    if (lab) address.searchParams.set("lab", lab);
     const socket = new WebSocket(address);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
@@ -66,6 +68,11 @@ export class Connection {
     setTimeout(() => this.#open(), this.#wait);
     this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
   }
+}
+
+/** The lab that the page's address names, as `#/pendulum`; empty when it names none. */
+export function namedLab(hash: string): string {
+  return /^#\/([a-z-]+)/.exec(hash)?.[1] ?? "";
 }
 
 /** A browser does not tell why a handshake failed, so ask the door itself. Empty when no one answers. */

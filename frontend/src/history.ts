@@ -3,14 +3,14 @@
 /** Rows of time and `width` values, at most `longest` seconds of them, always in the order of time. */
 export class History {
   #times: number[] = [];
-  #columns: (number | null)[][];
+  #columns: (number | null)[][] = [];
   #broken = false;
 
   constructor(
-    readonly width: number,
+    width: number,
     readonly longest: number,
   ) {
-    this.#columns = Array.from({ length: width }, () => []);
+    this.clear(width);
   }
 
   get length(): number {
@@ -22,8 +22,10 @@ export class History {
     return [this.#times, ...this.#columns];
   }
 
-  clear(): void {
-    this.#keep(0, 0);
+  /** Forget everything, and take rows of `width` values from now on. */
+  clear(width: number): void {
+    this.#times = [];
+    this.#columns = Array.from({ length: width }, () => []);
     this.#broken = false;
   }
 

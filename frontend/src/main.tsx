@@ -4,4 +4,5 @@ import "./style.css";
 import { App } from "./ui/App";
 
 listen(document);
+window.addEventListener("hashchange", () => location.reload()); // another lab is another page
 render(<App />, document.getElementById("studio")!);

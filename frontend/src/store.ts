@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { reducedMotion } from "./colours";
 import { Connection, type Link } from "./connection";
 import { History } from "./history";
-import { PROTOCOL, type Command, type Controls, type Frame, type LabView, type Notice } from "./wire";
+import { PROTOCOL, type Command, type Controls, type Frame, type LabEntry, type LabView, type Notice } from "./wire";
 
 /** Seconds of motion that the plots show. */
 export const WINDOW = 20;
@@ -15,13 +15,14 @@ const REFUSAL_SHOWN = 6000;
 
 export const link = signal<Link>({ state: "connecting" });
 export const lab = signal<LabView | null>(null);
+export const labs = signal<readonly LabEntry[]>([]);
 export const controls = signal<Controls | null>(null);
 export const refusal = signal<string | null>(null);
 /** The frame whose numbers are written out: each one when time is held, ten a second when it runs. */
 export const readout = signal<Frame | null>(null);
 export const trailShown = signal(!reducedMotion.matches);
 
-export const energies = new History(3, WINDOW);
+export const energies = new History(0, WINDOW);
 export const trail = new History(2, TRAIL);
 
 const painters = new Set<(frame: Frame) => void>();
@@ -81,9 +82,10 @@ function receive(notice: Notice): void {
         connection.close();
         return;
       }
+      energies.clear(notice.lab.energies.length);
+      trail.clear(2);
+      labs.value = notice.labs;
       lab.value = notice.lab;
-      energies.clear();
-      trail.clear();
       break;
     case "controls":
       controls.value = notice;

@@ -39,7 +39,7 @@ describe("History", () => {
     history.interrupt();
     history.push(0, [5]);
     expect(history.data).toEqual([[0], [5]]);
-    history.clear();
-    expect(history.length).toBe(0);
+    history.clear(2);
+    expect(history.data).toEqual([[], [], []]);
   });
 });

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -127,9 +128,12 @@ class Studio:
         finally:
             connection.close()
 
-    def connect(self, *, token: str | None = None, origin: str | None = None, **headers: str) -> ClientConnection:
+    def connect(
+        self, *, token: str | None = None, origin: str | None = None, lab: str | None = None, **headers: str
+    ) -> ClientConnection:
         shown = self.door.token if token is None else token
-        address = f"ws://{self.host}/live" + (f"?token={shown}" if shown else "")
+        query = {name: value for name, value in (("token", shown), ("lab", lab)) if value}
+        address = f"ws://{self.host}/live?{urlencode(query)}"
         return connect(address, origin=cast(Any, origin), additional_headers=headers, compression=None)
 
 
@@ -141,7 +145,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     (static.parent / "secret.txt").write_text("not to be served", encoding="utf-8")
     listener = bind("127.0.0.1", 0)
     door = Door(listener.getsockname()[1])
-    running = server(application(FakeLab(), door, static=static))
+    running = server(application((FakeLab(),), door, static=static))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     yield Studio(door)

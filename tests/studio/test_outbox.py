@@ -84,6 +84,21 @@ def test_notices_pass_frames_and_only_the_last_controls_are_sent(lab):
     assert wire.unpack(frame).sequence == 1
 
 
+def test_controls_that_say_nothing_new_are_not_sent_again(lab):
+    simulation = Simulation(lab)
+
+    async def scenario(outbox):
+        outbox.say(simulation.controls())
+        first = await outbox.next()
+        outbox.say(simulation.controls())
+        outbox.say(wire.Refused("next"))
+        return first, await outbox.next()
+
+    first, second = with_outbox(scenario)
+    assert '"controls"' in first
+    assert '"refused"' in second
+
+
 def test_a_closed_loop_does_not_stop_the_simulation(lab):
     async def scenario(outbox):
         return outbox

@@ -87,6 +87,15 @@ def test_each_page_has_a_simulation_of_its_own(studio, page):
         assert other.notice("controls", lambda c: c["speed"] == 2.0)["parameters"]["g"] == 9.81
 
 
+def test_a_lab_is_opened_by_name_and_an_unknown_name_is_told_which_there_are(studio):
+    with studio.connect(lab="pendulum") as socket:
+        assert Page(socket).next()["lab"]["name"] == "pendulum"
+    with studio.connect(lab="aquarium") as socket, pytest.raises(ConnectionClosed) as closed:
+        socket.recv(timeout=PATIENCE)
+    assert closed.value.rcvd is not None
+    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "The studio's labs are: pendulum.")
+
+
 def test_refusals_are_sentences_and_the_page_goes_on(page):
     page.frame()
     page.send(wire.Undo())

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import socket
 
 import pytest
 
@@ -29,6 +30,12 @@ def test_a_taken_port_gives_the_next_one():
             assert port < second.getsockname()[1] <= port + 20
 
 
+def test_small_messages_are_not_held_back():
+    """asyncio turns Nagle's delay off for sockets that say they are TCP, and only for those."""
+    with bind("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
+
+
 def test_tokens_are_new_every_time_and_not_in_the_repr():
     first, second = Door(1), Door(1)
     assert first.token != second.token
@@ -42,7 +49,7 @@ def test_tokens_are_new_every_time_and_not_in_the_repr():
 
 def test_a_page_that_was_not_built_says_how_to_build_it(lab, tmp_path):
     door = Door(80, secrets.token_urlsafe())
-    app = application(lab, door, static=tmp_path)
+    app = application((lab,), door, static=tmp_path)
     sent = []
 
     async def receive():

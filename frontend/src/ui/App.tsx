@@ -1,4 +1,4 @@
-import { controls, lab, link, readout, refusal, trailShown } from "../store";
+import { controls, lab, labs, link, readout, refusal, trailShown } from "../store";
 import { fixed } from "../format";
 import type { LabView } from "../wire";
 import { EnergyPlot } from "./EnergyPlot";
@@ -26,6 +26,7 @@ function Laboratory({ view }: { view: LabView }) {
       <aside aria-label="Controls">
         <header class="title">
           <p class="mark">Holonomy</p>
+          <Labs here={view.name} />
           <h1>{view.title}</h1>
           <p class="summary">{view.summary}</p>
         </header>
@@ -45,6 +46,20 @@ function Laboratory({ view }: { view: LabView }) {
       <EnergyPlot view={view} />
       <Summary />
     </div>
+  );
+}
+
+/** The way to the other labs, when there are others. */
+function Labs({ here }: { here: string }) {
+  if (labs.value.length < 2) return null;
+  return (
+    <nav aria-label="Labs">
+      {labs.value.map((entry) => (
+        <a key={entry.name} href={`#/${entry.name}`} aria-current={entry.name === here ? "page" : undefined}>
+          {entry.title}
+        </a>
+      ))}
+    </nav>
   );
 }
 

@@ -58,7 +58,7 @@ export function EnergyPlot({ view }: { view: LabView }) {
         <h2 id="energy-title">Energy</h2>
         <Energies view={view} />
       </header>
-      <div class="canvas" ref={place} role="img" aria-label={`Kinetic, potential and total energy over the last ${WINDOW} seconds`} />
+      <div class="canvas" ref={place} role="img" aria-label={`Energies over the last ${WINDOW} seconds: ${view.energies.map((e) => e.label.toLowerCase()).join(", ")}`} />
     </section>
   );
 }

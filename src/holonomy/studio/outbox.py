@@ -33,6 +33,7 @@ class Outbox:
         self._lock = threading.Lock()
         self._first: deque[wire.Notice] = deque()
         self._controls: wire.Controls | None = None
+        self._last_controls: wire.Controls | None = None
         self._refusals: deque[wire.Refused] = deque(maxlen=MOST_REFUSALS)
         self._frame: wire.Frame | None = None
         self._in_flight: deque[int] = deque()
@@ -42,7 +43,9 @@ class Outbox:
         with self._lock:
             match notice:
                 case wire.Controls():
-                    self._controls = notice
+                    if notice == self._last_controls:
+                        return
+                    self._controls = self._last_controls = notice
                 case wire.Refused():
                     self._refusals.append(notice)
                 case wire.Welcome():

@@ -32,9 +32,9 @@ POLICY_VIOLATION: Final = 1008
 TRY_AGAIN_LATER: Final = 1013
 
 
-def application(lab: AbstractLab, door: Door, *, static: Path = STATIC, labs: tuple[AbstractLab, ...] = ()) -> ASGIApp:
-    """The whole server as one ASGI application, guarded."""
-    studio = _Studio(lab, labs or (lab,))
+def application(labs: tuple[AbstractLab, ...], door: Door, *, static: Path = STATIC) -> ASGIApp:
+    """The whole server as one ASGI application, guarded. The first lab opens unless another is named."""
+    studio = _Studio(labs)
     routes = [
         WebSocketRoute("/live", studio.live),
         Route("/door", _door),
@@ -46,32 +46,36 @@ def application(lab: AbstractLab, door: Door, *, static: Path = STATIC, labs: tu
 class _Studio:
     """Counts its users and gives each one a simulation."""
 
-    def __init__(self, lab: AbstractLab, labs: tuple[AbstractLab, ...]):
-        self._lab = lab
-        self._labs = labs
+    def __init__(self, labs: tuple[AbstractLab, ...]):
+        self._labs = {lab.view.name: lab for lab in labs}
+        self._first = labs[0].view.name
         self._clients = 0
 
     async def live(self, socket: WebSocket) -> None:
         """One user, from the first message to the last."""
         await socket.accept()
+        lab = self._labs.get(socket.query_params.get("lab", self._first))
+        if lab is None:
+            await socket.close(POLICY_VIOLATION, f"The studio's labs are: {', '.join(self._labs)}.")
+            return
         if self._clients >= MOST_CLIENTS:
             reason = f"The studio serves {MOST_CLIENTS} pages at once; close one of them first."
             await socket.close(TRY_AGAIN_LATER, reason)
             return
         self._clients += 1
         outbox = Outbox(asyncio.get_running_loop())
-        live = Live(self._lab, outbox)
+        live = Live(lab, outbox)
         try:
-            outbox.say(self._welcome())
+            outbox.say(self._welcome(lab))
             live.start()
             await _first_done(_send(socket, outbox), _receive(socket, live, outbox))
         finally:
             live.stop()
             self._clients -= 1
 
-    def _welcome(self) -> wire.Welcome:
-        entries = tuple(wire.LabEntry(lab.view.name, lab.view.title) for lab in self._labs)
-        return wire.Welcome(wire.PROTOCOL, holonomy.__version__, entries, self._lab.view)
+    def _welcome(self, lab: AbstractLab) -> wire.Welcome:
+        entries = tuple(wire.LabEntry(name, other.view.title) for name, other in self._labs.items())
+        return wire.Welcome(wire.PROTOCOL, holonomy.__version__, entries, lab.view)
 
 
 async def _first_done(*jobs: Coroutine[object, object, None]) -> None:
