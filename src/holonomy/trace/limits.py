@@ -74,8 +74,9 @@ def cost(jaxpr: Any) -> int:
         inner = sum(cost(j) for j in jex.jaxprs_in_params(eqn.params))
         if eqn.primitive.name == "scan":
             inner *= eqn.params["length"]
-        total += inner or sum(int(np.prod(v.aval.shape, dtype=int)) for v in eqn.outvars)
+        results = sum(int(np.prod(v.aval.shape, dtype=int)) for v in eqn.outvars)
         if eqn.primitive.name == "dot_general":
             (contracted, _), _ = eqn.params["dimension_numbers"]
-            total += total and int(np.prod([eqn.invars[0].aval.shape[d] for d in contracted], dtype=int))
+            results *= int(np.prod([eqn.invars[0].aval.shape[d] for d in contracted], dtype=int))
+        total += inner or results
     return total

@@ -15,6 +15,7 @@ from holonomy.trace.schedule import Schedule
 from holonomy.trace.vectormath import hexadecimal, sincos
 
 _STACK_BYTES: Final = 4096
+_STACK_IN_ALL: Final = 65536
 _ALIGN: Final = 64
 # Relative costs of a group of sines and cosines by its width, and of one use of the addition theorems.
 _GROUP_COST: Final = {1: 0.8, 2: 0.8, 4: 0.9, 8: 1.6}
@@ -38,6 +39,7 @@ class Emitter:
         self.shared: dict[tuple[int, int], str] = {}
         self.label = "entry"
         self.scratch = 0
+        self.stack = 0
         self._names = 0
 
     # ── text ──────────────────────────────────────────────────────────────────────────────────────
@@ -201,7 +203,8 @@ class Emitter:
     def _room(self, buffer: Buffer) -> str:
         size = max(1, buffer.size) * DTYPES[buffer.dtype].itemsize
         name = f"%{self.fresh('m')}"
-        if size <= _STACK_BYTES:
+        if size <= _STACK_BYTES and self.stack + size <= _STACK_IN_ALL:
+            self.stack += size
             self.entry.append(f"  {name} = alloca [{size} x i8], align {_ALIGN}")
         else:
             self.entry.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {self.scratch}")

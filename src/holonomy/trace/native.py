@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -125,13 +126,12 @@ class Compiled:
 
 
 _codes: dict[Any, Code] = {}
-_lock = threading.Lock()
-_count = 0
+_building: dict[Any, threading.Lock] = {}
 
 
 def compilations() -> int:
     """How many forms of function were compiled (or read from disk) in this process so far."""
-    return _count
+    return len(_codes)
 
 
 def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Limits | None = None) -> Compiled:
@@ -141,17 +141,20 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
     taken apart into scalars and what stays in memory; by default as much as is worth it.
     Raises `Unsupported`, naming the primitive, for what has no native form.
     """
-    global _count
     closed, shape = jax.make_jaxpr(fun, return_shape=True)(*example_args)
     form = Form(closed)
-    with _lock:
-        key = (form.key, limits)
-        code = _codes.get(key)
-        if code is None:
-            code = _codes[key] = _build(closed, form, _ATTEMPTS if limits is None else (limits,))
-            _count += 1
+    code = _code((form.key, limits), closed, form, _ATTEMPTS if limits is None else (limits,))
     hidden = [np.array(form.numbers, np.float64), *[np.ascontiguousarray(a) for a in form.arrays]]
     return Compiled(code, hidden, jax.tree.structure(tuple(example_args)), jax.tree.structure(shape))
+
+
+def _code(key: Any, closed: Any, form: Form, attempts: Sequence[Limits]) -> Code:
+    """The code of a form, built once; who needs another form, or one that exists, does not wait."""
+    if key not in _codes:
+        with _building.setdefault(key, threading.Lock()):
+            if key not in _codes:
+                _codes[key] = _build(closed, form, attempts)
+    return _codes[key]
 
 
 def _build(closed: Any, form: Form, attempts: Sequence[Limits]) -> Code:
@@ -181,6 +184,8 @@ def _checked(position: int, x: Any, shape: tuple[int, ...], dtype: Any) -> np.nd
     array = np.asarray(x)
     if array.shape != shape:
         raise ValueError(f"Argument array {position} has shape {array.shape}, but the code was compiled for {shape}.")
+    if not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise ValueError(f"Argument array {position} is of type {array.dtype}, but the code was compiled for {dtype}.")
     return np.ascontiguousarray(array, dtype).reshape(shape)
 
 
@@ -189,11 +194,17 @@ def _table(arrays: Sequence[np.ndarray]) -> Any:
 
 
 def _cores() -> int:
-    return (
-        len(os.sched_getaffinity(0)) if os.name == "posix" and "sched_getaffinity" in dir(os) else os.cpu_count() or 1
-    )
+    """The cores this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _pool() -> ThreadPoolExecutor:
+    return _pool_of(os.getpid())
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_cores(), thread_name_prefix="holonomy")
+def _pool_of(process: int) -> ThreadPoolExecutor:
+    """Threads do not survive a fork, so each process has its own."""
+    return ThreadPoolExecutor(_cores(), thread_name_prefix=f"holonomy-{process}")

@@ -74,7 +74,7 @@ class Form:
             [
                 (
                     e.primitive.name,
-                    tuple([(name, self._param(value)) for name, value in sorted(e.params.items())]),
+                    tuple([(name, self._param(value)) for name, value in sorted(e.params.items()) if name != "name"]),
                     tuple([atom(a) for a in e.invars]),
                     tuple([(atom(v), _aval(v.aval)) for v in e.outvars]),
                 )

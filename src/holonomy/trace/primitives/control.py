@@ -34,7 +34,7 @@ def _templated(low: Lowering, inner: Any, args: Sequence[Value]) -> list[Value] 
     if low.flat or not all(isinstance(a, Scalars) for a in args):
         return None
     nodes = [n for a in args for n in low.scalars(a).nodes]
-    key = (id(inner.jaxpr), tuple([n.data if n.op == "const" else None for n in nodes]))
+    key = (id(inner.jaxpr), tuple([n.index if n.op == "const" else None for n in nodes]))
     if key not in low.templates:
         worth = cost(inner.jaxpr) > _TEMPLATE_COST
         low.templates[key] = (inner, *_template(low, inner, args)) if worth else (inner, None, None)

@@ -156,6 +156,9 @@ def _put(low: Lowering, target: Any, place: np.ndarray, part: Value) -> None:
 def _pad(low: Lowering, site: Site, x: Value, fill: Value) -> Value:
     shape, dtype = site.results[0]
     config = site.params["padding_config"]
+    if isinstance(x, Scalars) and int(np.prod(shape, dtype=int)) <= low.limits.scalars:
+        nodes = (*x.nodes, low.element(fill, low.index(0)))
+        return Scalars(shape, dtype, tuple([nodes[i] for i in _padded(numbering(x), config).ravel().tolist()]))
     steps = strides(x.shape)
     blank = low.element(fill, low.index(0))
 
@@ -174,6 +177,22 @@ def _pad(low: Lowering, site: Site, x: Value, fill: Value) -> Value:
         return low.k("select", inside, low.element(x, i), blank)
 
     return low.generate(shape, dtype, element, large=isinstance(x, Memory))
+
+
+def _padded(numbers: np.ndarray, config: Any) -> np.ndarray:
+    """Where each element of the padded array comes from; -1 is the filling. Negative padding cuts."""
+    for axis, (before, after, gap) in enumerate(config):
+        n = numbers.shape[axis]
+        wide = list(numbers.shape)
+        wide[axis] = n + max(0, n - 1) * gap
+        spread = np.full(wide, -1)
+        spread[(slice(None),) * axis + (slice(None, None, gap + 1),)] = numbers
+        edges = [(0, 0)] * numbers.ndim
+        edges[axis] = (max(before, 0), max(after, 0))
+        spread = np.pad(spread, edges, constant_values=-1)
+        stop = spread.shape[axis] + min(after, 0)
+        numbers = spread[(slice(None),) * axis + (slice(max(-before, 0), stop),)]
+    return numbers
 
 
 def _iota(low: Lowering, site: Site, *_: Value) -> Value:
