@@ -38,7 +38,9 @@ def test_it_says_compiling_then_ready_then_shows_and_ends_when_told(lab):
     live.start()
     assert recorder.said.get(timeout=PATIENCE).phase == "compiling"
     assert recorder.said.get(timeout=PATIENCE).phase == "ready"
-    assert recorder.said.get(timeout=PATIENCE).time == 0.0
+    first = recorder.said.get(timeout=PATIENCE)
+    assert first.time == 0.0
+    assert first.sample[:, 0].tolist() == [0.0], "curves begin at the beginning"
     live.stop()
     live.join(PATIENCE)
     assert recorder.said.empty(), "time is held, so there is nothing more to show"

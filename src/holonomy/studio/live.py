@@ -31,7 +31,6 @@ def prepare(lab: AbstractLab) -> Simulation:
         simulation = Simulation(lab)
         moment = simulation.moment
         moment.orbit.stepper.advance(moment.state, 1)
-        simulation.frame(0)
         return simulation
 
 
