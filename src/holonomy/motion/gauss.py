@@ -18,7 +18,10 @@ from holonomy.systems.linear import back_substitute, factor
 
 
 class GaussState(NamedTuple):
-    """Position and momentum, the digits lost in adding to them, and the last stages for the next guess."""
+    """Position and momentum, the digits lost in adding to them, and the last stages for the next guess.
+
+    Momenta and stages are components in the chart at q, which keep their accuracy however far out q is.
+    """
 
     q: Any
     p: Any
@@ -71,16 +74,15 @@ class Gauss(AbstractMethod):
     def start(self, system: System, t: Any, q: Any, v: Any) -> GaussState:
         local = system.local(q)
         y, w = local.enter(v)
-        p = local.leave_momentum(y, mechanics.momentum(local.lagrangian, t, y, w))
-        stages = jnp.broadcast_to(v, (self.stages, *v.shape))
+        p = mechanics.momentum(local.lagrangian, t, y, w)
+        stages = jnp.broadcast_to(w, (self.stages, *w.shape))
         return GaussState(q, p, jnp.zeros_like(q), jnp.zeros_like(p), stages, jnp.ones((), q.dtype))
 
     def step(self, system: System, t: Any, h: Any, state: GaussState) -> tuple[GaussState, Status]:
         a, b, c = (np.asarray(x, state.q.dtype) for x in tableau(self.stages))
         local = system.local(state.q)
-        guess = self._guess(local, state, h)
-        y = local.origin
-        p = local.enter_momentum(state.p)
+        guess = self._guess(state, h)
+        y, p = local.origin, state.p
         times = t + c * h
 
         def gradients(w: Any) -> tuple[Any, Any, Any]:
@@ -110,27 +112,22 @@ class Gauss(AbstractMethod):
         local = system.local(state.q)
         _, _, c = tableau(self.stages)
         guess = jnp.asarray(_lagrange(c, np.ones(1)), state.q.dtype) @ state.stages
-        y, w = local.enter(guess[0])
-        w = mechanics.velocity(local.lagrangian, t, y, local.enter_momentum(state.p), w, local.definite)
-        return local.leave(y, w)
+        y = local.origin
+        return local.leave(y, mechanics.velocity(local.lagrangian, t, y, state.p, guess[0], local.definite))
 
-    def _guess(self, local: Any, state: GaussState, h: Any) -> Any:
+    def _guess(self, state: GaussState, h: Any) -> Any:
         """The last collocation polynomial, carried on into this step."""
         _, _, c = tableau(self.stages)
         ahead = 1.0 + jnp.asarray(c, state.q.dtype) * (h / state.h)
-        guess = jnp.stack([_basis(c, j, ahead) for j in range(self.stages)], axis=1) @ state.stages
-        return guess if local.system.flat else jax.vmap(lambda v: local.enter(v)[1])(guess)
+        return jnp.stack([_basis(c, j, ahead) for j in range(self.stages)], axis=1) @ state.stages
 
     def _add_up(self, local: Any, state: GaussState, y: Any, p: Any, dy: Any, dp: Any, w: Any, h: Any) -> GaussState:
         if local.system.flat:
             q, q_low = _compensated(y, state.q_low, dy)
             p, p_low = _compensated(p, state.p_low, dp)
             return GaussState(q, p, q_low, p_low, w, h)
-        end = y + dy
-        carried = jax.vmap(lambda u: local.leave(end, u)[1])(w)
-        point = local.point(end)
-        momentum = local.leave_momentum(end, p + dp)
-        return GaussState(point, momentum, state.q_low, state.p_low, carried, h)
+        q, p, w = local.onward(y + dy, p + dp, w)
+        return GaussState(q, p, state.q_low, state.p_low, w, h)
 
 
 def _compensated(total: Any, low: Any, increment: Any) -> tuple[Any, Any]:

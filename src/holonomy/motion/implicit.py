@@ -16,6 +16,7 @@ import jax.numpy as jnp
 
 _FIXED_POINT = 60
 _NEWTON = 25
+_NOISE = 1e-7
 
 
 class Balance(NamedTuple):
@@ -29,7 +30,8 @@ class Balance(NamedTuple):
 class _Iterate(NamedTuple):
     w: Any
     change: Any
-    last: Any
+    best: Any
+    stalled: Any
     count: Any
     done: Any
 
@@ -60,12 +62,16 @@ def solve(
             now = balance(it.w)
             step = direction(it.w, now.residual)
             change = jnp.max(jnp.abs(step))
-            small = _round_off(now, change)
-            done = (change == 0) | (small & (change >= 0.5 * it.change))
-            return _Iterate(it.w - step, change, it.change, it.count + 1, done)
+            size = jnp.max(jnp.abs(now.residual))
+            stalled = jnp.where(change < 0.9 * it.best, 0, it.stalled + 1)
+            at_floor = _round_off(now, size, change) & (change >= 0.5 * it.change)
+            # Where the Lagrangian itself cancels digits the floor lies higher, and corrections stop shrinking above it.
+            noisy = (stalled >= 4) & (size <= _NOISE * now.momenta)
+            done = (change == 0) | at_floor | noisy
+            return _Iterate(it.w - step, change, jnp.minimum(it.best, change), stalled, it.count + 1, done)
 
         big = jnp.asarray(jnp.finfo(start.dtype).max, start.dtype)
-        first = _Iterate(start, big, big, jnp.int32(0), ~active)
+        first = _Iterate(start, big, big, jnp.int32(0), jnp.int32(0), ~active)
         return jax.lax.while_loop(going, once, first)
 
     def find(_: Any, start: Any) -> tuple[Any, tuple[Any, Any]]:
@@ -92,8 +98,7 @@ def solve(
     return w, (aux[0] > 0, aux[1].astype(jnp.int32))
 
 
-def _round_off(now: Balance, change: Any) -> Any:
+def _round_off(now: Balance, residual: Any, change: Any) -> Any:
     """Whether what is left is rounding: of the momenta, or of the positions."""
-    residual = jnp.max(jnp.abs(now.residual))
     tiny = 1e4 * jnp.finfo(residual.dtype).eps
     return (residual <= tiny * now.momenta) | (change <= tiny * now.speeds)

@@ -46,13 +46,12 @@ class SymplecticEuler(AbstractMethod):
     def start(self, system: System, t: Any, q: Any, v: Any) -> GaussState:
         local = system.local(q)
         y, w = local.enter(v)
-        p = local.leave_momentum(y, mechanics.momentum(local.lagrangian, t, y, w))
-        return GaussState(q, p, jnp.zeros_like(q), jnp.zeros_like(p), v[None], jnp.ones((), q.dtype))
+        p = mechanics.momentum(local.lagrangian, t, y, w)
+        return GaussState(q, p, jnp.zeros_like(q), jnp.zeros_like(p), w[None], jnp.ones((), q.dtype))
 
     def step(self, system: System, t: Any, h: Any, state: GaussState) -> tuple[GaussState, Status]:
         local = system.local(state.q)
-        y, guess = local.enter(state.stages[0])
-        p = local.enter_momentum(state.p)
+        y, p, guess = local.origin, state.p, state.stages[0]
 
         def balance(w: Any) -> implicit.Balance:
             dq, dv = jax.grad(local.lagrangian, argnums=(1, 2))(t, y, w)
@@ -63,15 +62,12 @@ class SymplecticEuler(AbstractMethod):
 
         mass = factor(mechanics.mass_matrix(local.lagrangian, t, y, guess), local.definite)
         w, (found, count) = implicit.solve(balance, lambda r: back_substitute(mass, r), guess, self.iteration)
-        end = y + h * w
-        p = mechanics.momentum(local.lagrangian, t, y, w)
-        q, v = local.leave(end, w)
-        new = state._replace(q=q, p=local.leave_momentum(end, p), stages=v[None], h=h)
+        q, p, stages = local.onward(y + h * w, mechanics.momentum(local.lagrangian, t, y, w), w[None])
+        new = state._replace(q=q, p=p, stages=stages, h=h)
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         return new, Status(code, count)
 
     def read(self, system: System, t: Any, state: GaussState) -> tuple[Any, Any]:
         local = system.local(state.q)
-        y, w = local.enter(state.stages[0])
-        w = mechanics.velocity(local.lagrangian, t, y, local.enter_momentum(state.p), w, local.definite)
-        return local.leave(y, w)
+        y = local.origin
+        return local.leave(y, mechanics.velocity(local.lagrangian, t, y, state.p, state.stages[0], local.definite))

@@ -128,6 +128,14 @@ class AbstractSpace(eqx.Module):
         """The polar coordinates of a point."""
         raise ValueError(f"{self!r} has no polar coordinates; use coordinates(x, point) for local ones.")
 
+    def rechart(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        """The coordinates, seen from x, of the point that has coordinates z seen from chart(x, y).
+
+        The change from the chart at one end of a step to the chart at the other. A space in which coordinates seen from
+        far away lose digits supplies a form that does not go through the points.
+        """
+        return self.coordinates(x, self.chart(self.chart(x, y), z))
+
     def tangent_defect(self, x: PointLike, v: VectorLike) -> Scalar:
         """Euclidean size of the part of v that is not tangent at x."""
         return jnp.linalg.norm(check.as_array(v) - self.tangent(x, v))

@@ -155,6 +155,26 @@ def hyper_chart(s: Ambient, y: Ambient) -> Ambient:
     return s * jnp.sqrt(1.0 + dot(y, y)) + hyper_frame(s, y)
 
 
+def hyper_rechart(s: Ambient, y: Ambient, z: Ambient) -> Ambient:
+    r"""Coordinates, from s, of the point with coordinates z from `hyper_chart(s, y)`.
+
+    The frames at the two points differ by the boost to y and by the rotation that two boosts leave over (Wigner's). In
+    Clifford's algebra half a boost is $1 + a$ with $a = s/(1+w)$, so that the rotation is the rotor
+    $1 + a\cdot b + a\wedge b$: all terms of order one, however far out s is.
+    """
+    a, b = s / (1.0 + height(s)), y / (1.0 + height(y))
+    c = 1.0 + dot(a, b)
+    plane = dot(a, a) * dot(b, b) - dot(a, b) ** 2
+
+    def wedge(u: Ambient) -> Ambient:
+        return a * dot(b, u) - b * dot(a, u)
+
+    # the rotation by twice the rotor's angle in the plane of a and b
+    once = wedge(z)
+    turned = z + 2.0 * (wedge(once) - c * once) / (c * c + plane)
+    return hyper_chart(y, turned)
+
+
 def hyper_coordinates(s: Ambient, t: Ambient) -> Ambient:
     """Inverse of `hyper_chart`: the boost back to the origin, applied to the difference of the points."""
     ws, wt = height(s), height(t)

@@ -84,6 +84,13 @@ class Hyperbolic(AbstractSpace):
             return point - x
         return self.radius * em.hyper_coordinates(self._spatial(x), self._spatial(point))
 
+    def rechart(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        """As for every space, but from y and z with a turn that depends on x: full accuracy at any distance."""
+        if self.flat_chart:
+            return self.chart(self._local(y), z)
+        x, y, z = self._point(x), self._local(y), self._local(z)
+        return self.radius * em.hyper_rechart(self._spatial(x), y / self.radius, z / self.radius)
+
     def project(self, x: PointLike) -> Point:
         r"""Keep s and take $w = \sqrt{r^2 + |s|^2}$. Outside the ball of the ball model there is no projection: NaN."""
         x = self._array(x)

@@ -60,6 +60,9 @@ class Power(AbstractSpace):
     def coordinates(self, x: PointLike, point: PointLike) -> Local:
         return self._map(self.space.coordinates, self._point(x), self._point(point, "point"))
 
+    def rechart(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        return self._map(self.space.rechart, self._point(x), self._local(y), self._local(z))
+
     def project(self, x: PointLike) -> Point:
         return self._map(self.space.project, self._array(x))
 

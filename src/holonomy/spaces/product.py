@@ -66,6 +66,10 @@ class Product(AbstractSpace):
     def coordinates(self, x: PointLike, point: PointLike) -> Local:
         return self._join("coordinates", x, point)
 
+    def rechart(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        parts = zip(self.factors, self.split(x), self.split_local(y), self.split_local(z), strict=True)
+        return jnp.concatenate([f.rechart(a, b, c) for f, a, b, c in parts])
+
     def project(self, x: PointLike) -> Point:
         return self._join("project", x)
 
