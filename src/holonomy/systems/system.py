@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -13,10 +13,14 @@ from jaxtyping import Array, Float
 
 from holonomy.spaces import AbstractSpace
 from holonomy.systems import build, mechanics
+from holonomy.systems.constraints import Constraints
 from holonomy.systems.coordinates import Coordinate
 from holonomy.systems.local import Local
 from holonomy.systems.parameters import Parameters, number
 from holonomy.trace.program import Function
+
+if TYPE_CHECKING:
+    from holonomy.systems.equations import Equations
 
 _BATCH = 256
 
@@ -39,6 +43,7 @@ class System(eqx.Module):
     potential: Function | None
     positions: Function | None
     forces: tuple[Function, ...]
+    constraints: Constraints | None
     parameters: Parameters
     space: AbstractSpace
     coordinates: tuple[Coordinate, ...] = eqx.field(static=True)
@@ -138,6 +143,23 @@ class System(eqx.Module):
             traced = frame.cartesian_force(cartesian, self.positions)
         return eqx.tree_at(lambda s: s.forces, self, (*self.forces, traced), is_leaf=lambda x: x is self.forces)
 
+    def constrained(
+        self,
+        holonomic: Callable[..., Any] | None = None,
+        velocity: Callable[..., Any] | None = None,
+        unilateral: Callable[..., Any] | None = None,
+        restitution: float = 1.0,
+    ) -> System:
+        r"""The system under more constraints, \(M a = f + N^\top\lambda\).
+
+        **Arguments:** `holonomic`, \(\varphi(t, q[, p]) = 0\) with m components, which may name the time; `velocity`,
+        \(a(t, q, v[, p]) = 0\) with k components, affine in v. Constraints add up: those of an earlier call stay, and
+        multipliers are in the order of the calls, all holonomic ones first.
+        """
+        from holonomy.systems.constrain import constrain
+
+        return constrain(self, holonomic, velocity, unilateral, restitution)
+
     # ── Asking ────────────────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -152,10 +174,15 @@ class System(eqx.Module):
 
     @property
     def autonomous(self) -> bool:
-        """Whether neither the Lagrangian nor a force names the time."""
+        """Whether neither the Lagrangian nor a force nor a constraint names the time."""
         frame = build.Frame(self.coordinates, self.parameters, self.space, self.parametric)
         example = frame.example(velocity=True)
-        return not any(f.depends_on(0, example) for f in (self.lagrangian, *self.forces))
+        held = self.constraints
+        moving = (self.lagrangian, *self.forces, *(() if held is None else held.velocity))
+        fixed = () if held is None else held.holonomic
+        return not any(f.depends_on(0, example) for f in moving) and not any(
+            f.depends_on(0, frame.example()) for f in fixed
+        )
 
     def local(self, q: Any) -> Local:
         """The system in the chart at q."""
@@ -163,19 +190,19 @@ class System(eqx.Module):
 
     def raw_lagrangian(self, t: Any, q: Any, v: Any) -> Any:
         """L without checks, for code that is being traced."""
-        return self.lagrangian(t, q, v, *self._p)
+        return self.lagrangian(t, q, v, *self.last)
 
     def raw_force(self, t: Any, q: Any, v: Any) -> Any:
         """The sum of the forces without checks, for code that is being traced."""
         total = jnp.zeros_like(v)
         for force in self.forces:
-            total = total + force(t, q, v, *self._p)
+            total = total + force(t, q, v, *self.last)
         return total
 
     def raw_energy(self, t: Any, q: Any, v: Any) -> Any:
         """The energy without checks, for code that is being traced."""
         if self.kinetic is not None and self.potential is not None:
-            return self.kinetic(t, q, v, *self._p) + self.potential(t, q, *self._p)
+            return self.kinetic(t, q, v, *self.last) + self.potential(t, q, *self.last)
         return mechanics.energy_function(self.raw_lagrangian, t, q, v)
 
     def mass_matrix(self, t: Any, q: Any, v: Any = None) -> Float[Array, "dim dim"]:
@@ -204,8 +231,53 @@ class System(eqx.Module):
         return _hamiltonian(self, t, q, p)
 
     def acceleration(self, t: Any, q: Any, v: Any) -> Point:
-        r"""The second derivative of the motion, from Lagrange's equations."""
+        r"""The second derivative of the motion, from Lagrange's equations and the constraints."""
         return _acceleration(self, *self._state(t, q, v))
+
+    def multipliers(self, t: Any, q: Any, v: Any) -> Float[Array, " conditions"]:
+        r"""\(\lambda\) in \(M a = f + N^\top\lambda\), holonomic constraints first, then velocity constraints.
+
+        Of least norm where constraints are redundant. Empty for a system without constraints.
+        """
+        from holonomy.systems import constrain
+
+        return constrain.multipliers(self, *self._state(t, q, v))
+
+    def constraint_forces(self, t: Any, q: Any, v: Any) -> Float[Array, "particles d"]:
+        r"""The forces \(F\) of the constraints on the particles, \((\partial x/\partial q)^\top F = N^\top\lambda\).
+
+        Unique where the positions are as many as the coordinates; elsewhere the smallest such forces.
+        """
+        from holonomy.systems import constrain
+
+        return constrain.cartesian(self, *self._state(t, q, v))
+
+    def project(self, t: Any, q: Any, v: Any) -> tuple[Point, Point]:
+        """The nearest state that satisfies the constraints: q, then v, each in the kinetic metric."""
+        from holonomy.systems import constrain
+
+        return constrain.project(self, *self._state(t, q, v))
+
+    def dof(self, t: Any, q: Any) -> int:
+        """Degrees of freedom at q: the dimension of the space of virtual displacements."""
+        from holonomy.systems import constrain
+
+        return constrain.displacements(self, *self._state(t, q, None)[:2]).shape[1]
+
+    def virtual_displacements(self, t: Any, q: Any) -> Float[Array, "point dof"]:
+        r"""A basis, as columns, of the displacements \(N\,\delta q = 0\) that the constraints allow at a fixed time.
+
+        Orthonormal in the kinetic metric.
+        """
+        from holonomy.systems import constrain
+
+        return constrain.displacements(self, *self._state(t, q, None)[:2])
+
+    def equations(self) -> Equations:
+        """Lagrange's and Hamilton's equations in SymPy (`.sympy`) and LaTeX (`.latex`); shows as LaTeX in a notebook."""
+        from holonomy.systems.equations import derive  # here, because SymPy takes half a second to import
+
+        return derive(self)
 
     def place(self, t: Any, q: Any) -> Float[Array, "particles d"]:
         """Where the particles are, for drawing."""
@@ -226,7 +298,8 @@ class System(eqx.Module):
         return np.concatenate(out)
 
     @property
-    def _p(self) -> tuple[Any, ...]:
+    def last(self) -> tuple[Any, ...]:
+        """The last argument of the system's functions: the parameters, or nothing."""
         return (self.parameters,) if self.parametric else ()
 
     def _state(self, t: Any, q: Any, v: Any, name: str = "v") -> tuple[Any, Any, Any]:
@@ -248,7 +321,7 @@ def vector(name: str, value: Any, shape: tuple[int, ...], system: System) -> Any
 
 
 def _assemble(frame: build.Frame, lagrangian: Function, **known: Any) -> System:
-    fields = {"kinetic": None, "potential": None, "positions": None, "definite": False, "forces": (), **known}
+    fields = {"kinetic": None, "potential": None, "positions": None, "definite": False, "forces": (), "constraints": None, **known}
     return System(
         lagrangian=lagrangian,
         parameters=frame.parameters,
@@ -329,4 +402,4 @@ def _places(system: System, times: Any, points: Any) -> Any:
 @eqx.filter_jit
 def _place(system: System, t: Any, q: Any) -> Any:
     assert system.positions is not None
-    return system.positions(t, q, *system._p)
+    return system.positions(t, q, *system.last)

@@ -1,0 +1,343 @@
+r"""The equations of a system as a person reads them, in SymPy and LaTeX.
+
+The Lagrangian (or kinetic and potential energy) is traced, written as a sum of monomials, differentiated exactly, and arranged.
+Nothing is shown before it has been compared with automatic differentiation at random states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from holonomy.systems.naming import Names
+from holonomy.trace.plan import Unsupported
+from holonomy.trace.polynomial import Poly, Ring
+from holonomy.trace.scalar import scalarise
+from holonomy.trace.symbolic import Writer
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
+
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Symbolic:
+    r"""A system in SymPy.
+
+    Coordinates are functions of `t`, velocities and accelerations their derivatives, parameters symbols by name (an array's
+    first element is `name_1`).  `lagrange` are Lagrange's equations, one `Eq` per coordinate.  `kinetic`, `potential` and
+    `T2`, `T1`, `T0` are known where the system was made of positions or a metric; for a Lagrangian, T2 and T1 are its parts of
+    second and first degree in the velocities and `potential` is minus the rest, T0 with it.  `accelerations`, `hamiltonian`
+    and `hamilton` are None where they are too long to read or do not exist.
+    """
+
+    t: Any
+    coordinates: tuple[Any, ...]
+    velocities: tuple[Any, ...]
+    momentum_symbols: tuple[Any, ...]
+    parameters: dict[str, Any]
+    lagrangian: Any
+    kinetic: Any
+    potential: Any
+    T2: Any
+    T1: Any
+    T0: Any
+    momenta: tuple[Any, ...]
+    mass_matrix: Any
+    forces: tuple[Any, ...]
+    lagrange: tuple[Any, ...]
+    accelerations: tuple[Any, ...] | None
+    hamiltonian: Any
+    hamilton: tuple[Any, ...] | None
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Lagrange's and Hamilton's equations of a system; shows as LaTeX in a notebook, `print` gives plain text."""
+
+    sympy: Symbolic
+    lines: tuple[tuple[str, str, str], ...]
+
+    @property
+    def latex(self) -> str:
+        r"""All equations as one `aligned` environment, ready for a display formula."""
+        return self.part(*dict.fromkeys(name for name, _, _ in self.lines))
+
+    def part(self, *names: str) -> str:
+        r"""The LaTeX of some parts: ``"energy"``, ``"lagrange"``, ``"acceleration"``, ``"hamilton"``."""
+        known = dict.fromkeys(name for name, _, _ in self.lines)
+        for name in names:
+            if name not in known:
+                raise ValueError(f"These equations have the parts {', '.join(known)}; got {name!r}.")
+        rows = [f"{left} &= {right}" for name, left, right in self.lines if name in names]
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex}$"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{sp.sstr(e.lhs)} = {sp.sstr(e.rhs)}" for e in self.sympy.lagrange)
+
+
+def derive(system: System) -> Equations:
+    """The equations of a system in coordinates."""
+    if not system.flat:
+        raise ValueError(
+            f"equations() writes formulas in coordinates, and points of {system.space} are arrays without coordinates of their own. "
+            "Describe the system in coordinates, such as angles, by from_lagrangian or from_metric without space=."
+        )
+    from holonomy.systems import agreement
+
+    derivation = Derivation(system)
+    equations = derivation.equations()
+    agreement.check(system, derivation.names, equations.sympy)
+    return equations
+
+
+class Derivation:
+    """One system's polynomials: the Lagrangian, its derivatives, and what is solved from them."""
+
+    def __init__(self, system: System):
+        self.system = system
+        self.n = n = system.space.point_dim
+        self.ring = ring = Ring()
+        self.names = Names(system)
+        self.t = ring.leaf(("t", 0))
+        self.q = [ring.leaf(("q", i)) for i in range(n)]
+        self.v = [ring.leaf(("v", i)) for i in range(n)]
+        self.a = [ring.leaf(("a", i)) for i in range(n)]
+        self.p = [ring.leaf(("p", i)) for i in range(n)]
+        rates = {self._index(x): rank for rank, group in enumerate((self.p, self.v, self.a)) for x in group}
+        moving = frozenset([self._index(x) for x in (self.t, *self.q, *self.v, *self.a, *self.p)])
+        self.writer = Writer(ring, self.names.of, moving, rates)
+        self._rates = frozenset(self._index(x) for x in self.v)
+        self._trace()
+
+    @staticmethod
+    def _index(leaf: Poly) -> int:
+        return next(iter(leaf.terms))[0][0]
+
+    # ── from the traced functions ─────────────────────────────────────────────────────────────────
+    def _trace(self) -> None:
+        system, ring = self.system, self.ring
+        known = system.kinetic is not None and system.potential is not None
+        if known:
+            self.kinetic = ring.contract(self._read("kinetic energy", system.kinetic, velocity=True)[0])
+            self.potential = ring.contract(self._read("potential", system.potential, velocity=False)[0])
+            self.lagrangian = self.kinetic - self.potential
+        else:
+            self.lagrangian = ring.contract(self._read("Lagrangian", system.lagrangian, velocity=True)[0])
+        parts = self.lagrangian.split(lambda atom: not self._rates.isdisjoint(atom.leaves))
+        self.quadratic = all(
+            sum(e for _, e in m) <= 2 and all(i in self._rates and isinstance(e, int) and e > 0 for i, e in m)
+            for m in parts
+        )
+        self.degrees = [ring.zero] * 3
+        if self.quadratic:
+            for m, q in parts.items():
+                degree = int(sum(e for _, e in m))
+                self.degrees[degree] = self.degrees[degree] + q * Poly(ring, {m: Fraction(1)})
+            if not known:
+                self.kinetic, self.potential = self.degrees[2] + self.degrees[1], -self.degrees[0]
+        self.natural = known
+        self.momenta = [ring.slope(self.lagrangian, v) for v in self.v]
+        self.mass = [[ring.contract(ring.slope(p, v)) for v in self.v] for p in self.momenta]
+        self.forces = [ring.zero] * self.n
+        for force in system.forces:
+            more = self._read("force", force, velocity=True)
+            self.forces = [ring.contract(a + b) for a, b in zip(self.forces, more, strict=True)]
+        self.inertial = [ring.contract(self._inertial(i)) for i in range(self.n)]
+
+    def _read(self, what: str, function: Any, *, velocity: bool) -> list[Poly]:
+        system, n = self.system, self.n
+        state = [np.zeros(n), np.zeros(n)] if velocity else [np.zeros(n)]
+        p = (system.parameters,) if system.parametric else ()
+        leaves = [("t", 1), ("q", n), *([("v", n)] if velocity else [])]
+        leaves += [(("parameter", name), 0) for name in (system.parameters if system.parametric else ())]
+        try:
+            flat = scalarise(lambda *args: function(*args), (np.float64(0.0), *state, *p))
+            numbers = flat.numbers
+
+            def leaf(k: int, e: int) -> Poly:
+                return self.ring.number(numbers[e]) if k == len(leaves) else self.ring.leaf((leaves[k][0], e))
+
+            return self.ring.read(flat.outputs[0].nodes, leaf)
+        except Unsupported as error:
+            raise ValueError(
+                f"The {what} has no readable form: {error} The motion itself is not affected; hl.simulate runs it as it is."
+            ) from error
+
+    def _inertial(self, i: int) -> Poly:
+        """∂L/∂qᵢ - ∂pᵢ/∂t - Σⱼ (∂pᵢ/∂qⱼ) vⱼ: what M a equals without forces."""
+        ring = self.ring
+        total = ring.slope(self.lagrangian, self.q[i]) - ring.slope(self.momenta[i], self.t)
+        for q, v in zip(self.q, self.v, strict=True):
+            total = total - ring.slope(self.momenta[i], q) * v
+        return total
+
+    # ── solving ───────────────────────────────────────────────────────────────────────────────────
+    def _solve(self, right: Sequence[Poly]) -> list[tuple[Poly, Poly]] | None:
+        """M⁻¹ right as (numerator, denominator), where M falls into blocks of one or two coordinates."""
+        ring, solved = self.ring, {}
+        for block in self._blocks():
+            if len(block) > 2:
+                return None
+            if len(block) == 1:
+                (i,) = block
+                solved[i] = (right[i], self.mass[i][i])
+                continue
+            i, j = block
+            m = self.mass
+            determinant = ring.contract(m[i][i] * m[j][j] - m[i][j] * m[j][i])
+            for a, b in ((i, j), (j, i)):
+                solved[a] = (ring.contract(m[b][b] * right[a] - m[a][b] * right[b]), determinant)
+        return [solved[i] for i in range(self.n)]
+
+    def _blocks(self) -> list[list[int]]:
+        left, blocks = list(range(self.n)), []
+        while left:
+            block, waiting = [], [left[0]]
+            while waiting:
+                i = waiting.pop()
+                if i in left:
+                    left.remove(i)
+                    block.append(i)
+                    waiting += [j for j in left if self.mass[i][j] or self.mass[j][i]]
+            blocks.append(sorted(block))
+        return blocks
+
+    def _ratio(self, numerator: Poly, denominator: Poly, power: int = 1) -> Any:
+        """numerator/denominatorᵖᵒʷᵉʳ, common factors of all terms cancelled."""
+        ring = self.ring
+        c, m = numerator.common()
+        d, n = denominator.common()
+        outside = Poly(ring, {m: c}) * ring.power(Poly(ring, {n: d}), -power)
+        top, bottom = ring.divided(numerator, c, m), ring.sines(ring.divided(denominator, d, n))
+        factors = [f for monomial, x in outside.terms.items() for f in self.writer.factors(x, monomial)]
+        if not numerator:
+            return sp.Integer(0)
+        if top.key == bottom.key:
+            top, power = ring.one, power - 1
+        factors += [self.writer.expression(top), sp.Pow(self.writer.expression(bottom), -power)]
+        return sp.Mul(*factors)
+
+    # ── writing ───────────────────────────────────────────────────────────────────────────────────
+    def equations(self) -> Equations:
+        """All that can be shown."""
+        write, lines = self.writer, []
+        right = [ring_f + force for ring_f, force in zip(self.inertial, self.forces, strict=True)]
+        lagrange = []
+        for i in range(self.n):
+            left = -self.inertial[i]
+            for j in range(self.n):
+                left = left + self.mass[i][j] * self.a[j]
+            lagrange.append((write.terms(left), write.terms(self.forces[i])))
+        solved = self._solve(right) if self.quadratic else None
+        short = solved is not None and all(len(top) + len(bottom) <= _LONGEST for top, bottom in solved)
+        accelerations = tuple([self._ratio(*pair) for pair in solved]) if short and solved is not None else None
+        energy, known = self._energy()
+        hamiltonian, hamilton = self._hamilton()
+        symbols = self.names
+        lines += energy
+        lines += [("lagrange", self._latex(a), self._latex(b)) for a, b in lagrange]
+        if accelerations is not None:
+            lines += [
+                ("acceleration", self._latex([a]), self._latex(_split(e)))
+                for a, e in zip(symbols.a, accelerations, strict=True)
+            ]
+        if hamiltonian is not None:
+            lines.append(("hamilton", "H", self._latex(hamiltonian)))
+            lines += [("hamilton", self._latex([e.lhs]), self._latex(_split(e.rhs))) for e in hamilton or ()]
+        result = Symbolic(
+            t=symbols.t,
+            coordinates=symbols.q,
+            velocities=symbols.v,
+            momentum_symbols=symbols.p,
+            parameters=symbols.parameters,
+            momenta=tuple([write.expression(p) for p in self.momenta]),
+            mass_matrix=sp.Matrix(self.n, self.n, lambda i, j: write.expression(self.mass[i][j])),
+            forces=tuple([write.expression(f) for f in self.forces]),
+            lagrange=tuple([sp.Eq(sp.Add(*a), sp.Add(*b), evaluate=False) for a, b in lagrange]),
+            accelerations=accelerations,
+            hamiltonian=None if hamiltonian is None else sp.Add(*hamiltonian),
+            hamilton=hamilton,
+            **known,
+        )
+        return Equations(result, tuple(lines))
+
+    def _latex(self, terms: Sequence[Any]) -> str:
+        """A sum in the order given."""
+        text = ""
+        for term in terms:
+            one = self.names.latex(term)
+            if not text:
+                text = one
+            else:
+                text += f" - {one[1:].lstrip()}" if one.startswith("-") else f" + {one}"
+        return text or "0"
+
+    def _energy(self) -> tuple[list[tuple[str, str, str]], dict[str, Any]]:
+        write = self.writer
+        known: dict[str, Any] = dict.fromkeys(("kinetic", "potential", "T2", "T1", "T0"))
+        known["lagrangian"] = write.expression(self.lagrangian)
+        if not self.quadratic:
+            return [("energy", "L", self._latex(write.terms(self.lagrangian)))], known
+        zero = self.degrees[0] + self.potential
+        parts = {"T2": self.degrees[2], "T1": self.degrees[1], "T0": zero}
+        known |= {name: write.expression(part) for name, part in parts.items()}
+        known["potential"] = write.expression(self.potential)
+        known["kinetic"] = write.expression(self.kinetic)
+        if not self.natural:
+            return [("energy", "L", self._latex(write.terms(self.lagrangian)))], known
+        shown = [(name, part) for name, part in parts.items() if part]
+        kinetic = [("energy", "T", self._latex(write.terms(self.kinetic)))] if len(shown) == 1 else [
+            ("energy", f"T_{{{name[1]}}}", self._latex(write.terms(part))) for name, part in shown
+        ]  # fmt: skip
+        return [*kinetic, ("energy", "V", self._latex(write.terms(self.potential)))], known
+
+    def _hamilton(self) -> tuple[list[Any] | None, tuple[Any, ...] | None]:
+        """H = ½(p - b)ᵀM⁻¹(p - b) - L₀ for L = ½vᵀMv + bᵀv + L₀, and Hamilton's equations."""
+        if not self.quadratic:
+            return None, None
+        ring, half = self.ring, Fraction(1, 2)
+        linear = [ring.slope(self.degrees[1], v) for v in self.v]
+        free = [p - b for p, b in zip(self.p, linear, strict=True)]
+        solved = self._solve(free)
+        if solved is None or any(len(top) + len(bottom) > _LONGEST for top, bottom in solved):
+            return None, None
+        by_bottom: dict[Any, tuple[Poly, Poly]] = {}
+        for p, (top, bottom) in zip(free, solved, strict=True):
+            total, _ = by_bottom.get(bottom.key, (ring.zero, bottom))
+            by_bottom[bottom.key] = (total + (p * top).scaled(half), bottom)
+        terms = [self._ratio(ring.contract(top), bottom) for top, bottom in by_bottom.values()]
+        terms += self.writer.terms(-self.degrees[0])
+        diagonal = all(len(block) == 1 for block in self._blocks())
+        forced = any(not self._rates.isdisjoint(f.leaves) for f in self.forces)
+        equations = [sp.Eq(v, self._ratio(*pair), evaluate=False) for v, pair in zip(self.names.v, solved, strict=True)]
+        for i in range(self.n):
+            rate = self.names.p_dot[i]
+            if diagonal and not forced:
+                total = self.writer.terms(ring.slope(self.degrees[0], self.q[i]) + self.forces[i])
+                for top, bottom in by_bottom.values():
+                    total = [*self._minus_slope(top, bottom, self.q[i]), *total]
+            else:
+                total = self.writer.terms(ring.slope(self.lagrangian, self.q[i]) + self.forces[i])
+            equations.append(sp.Eq(rate, sp.Add(*total), evaluate=False))
+        return terms, tuple(equations)
+
+    def _minus_slope(self, top: Poly, bottom: Poly, q: Poly) -> list[Any]:
+        """-∂(top/bottom)/∂q."""
+        ring = self.ring
+        one, other = ring.slope(top, q), ring.slope(bottom, q)
+        first = [self._ratio(-one, bottom)] if one else []
+        return first + ([self._ratio(top * other, bottom, 2)] if other else [])
+
+
+def _split(e: Any) -> list[Any]:
+    return list(e.args) if isinstance(e, sp.Add) else [e]

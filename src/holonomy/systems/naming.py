@@ -1,0 +1,156 @@
+"""SymPy names for what a system is made of, and how they are printed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
+
+_GREEK = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "upsilon",
+    "phi",
+    "chi",
+    "psi",
+    "omega",
+    "Gamma",
+    "Delta",
+    "Theta",
+    "Lambda",
+    "Xi",
+    "Pi",
+    "Sigma",
+    "Upsilon",
+    "Phi",
+    "Psi",
+    "Omega",
+    "varepsilon",
+    "vartheta",
+    "varphi",
+]
+
+
+class Names:
+    """The symbols of a system: time, coordinates, velocities, accelerations, momenta and their rates, parameters."""
+
+    def __init__(self, system: System):
+        self.t = t = sp.Symbol("t")
+        self.q = tuple([sp.Function(name)(t) for name in system.names])
+        self.v = tuple([sp.Derivative(q, t) for q in self.q])
+        self.a = tuple([sp.Derivative(q, (t, 2)) for q in self.q])
+        self.p = tuple([sp.Function(f"p_{name}")(t) for name in system.names])
+        self.p_dot = tuple([sp.Derivative(p, t) for p in self.p])
+        self.printed = {q: latex_name(name) for q, name in zip(self.q, system.names, strict=True)}
+        self.printed |= {p: f"p_{{{latex_name(name)}}}" for p, name in zip(self.p, system.names, strict=True)}
+        self.values: dict[Any, float] = {}
+        self.parameters: dict[str, Any] = {}
+        self._elements: dict[tuple[str, int], Any] = {}
+        for name, value in system.parameters.items():
+            self._add(name, np.asarray(value))
+        self._unambiguous(system)
+
+    def of(self, leaf: Any) -> Any:
+        """The expression of a leaf (kind, element)."""
+        kind, element = leaf
+        if isinstance(kind, tuple):
+            return self._elements[kind[1], element]
+        return self.t if kind == "t" else getattr(self, kind)[element]
+
+    def _add(self, name: str, value: np.ndarray) -> None:
+        symbols = []
+        for element, position in enumerate(np.ndindex(*value.shape)):
+            symbol = sp.Symbol("_".join([name, *[str(i + 1) for i in position]]))
+            self.printed[symbol] = latex_name(name, [str(i + 1) for i in position])
+            self.values[symbol] = float(value[position])
+            self._elements[name, element] = symbol
+            symbols.append(symbol)
+        self.parameters[name] = symbols[0] if value.ndim == 0 else sp.Array(symbols, value.shape) if symbols else ()
+
+    def _unambiguous(self, system: System) -> None:
+        names = [
+            *system.names,
+            *[f"p_{name}" for name in system.names],
+            *[s.name for s in self._elements.values()],
+            "t",
+        ]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(
+                f"The name {twice[0]!r} would stand for two things in the equations (coordinates, their momenta p_name, "
+                "parameters and the time t share one list of names). Rename the coordinate or parameter."
+            )
+
+    def latex(self, expression: Any) -> str:
+        """An expression in LaTeX, with dots for derivatives by time."""
+        return _Printer(self.printed).doprint(expression)
+
+
+def latex_name(name: str, indices: list[str] | None = None) -> str:
+    r"""`theta1` as \theta_{1}, `l_rod` as l_{\mathrm{rod}}, `lengths` as \mathrm{lengths}."""
+    head, *below = [part for part in name.split("_") if part] or [name]
+    match = re.fullmatch(r"([^\d]+)(\d+)", head)
+    if match:
+        head, below = match[1], [match[2], *below]
+    below = [*map(_word, below), *(indices or [])]
+    return _word(head) + (f"_{{{','.join(below)}}}" if below else "")
+
+
+def _word(text: str) -> str:
+    if text in _GREEK:
+        return f"\\{text}"
+    match = re.fullmatch(r"([^\d]+)(\d+)", text)
+    if match:
+        return f"{_word(match[1])}_{{{match[2]}}}"
+    return text if len(text) == 1 or text.isdigit() else f"\\mathrm{{{text}}}"
+
+
+class _Printer(LatexPrinter):
+    """LaTeX with given names for functions of time and parameters."""
+
+    def __init__(self, names: dict[Any, str]):
+        super().__init__()
+        self._names = names
+
+    def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
+        return self._names.get(expr) or super()._print_Symbol(expr, style)
+
+    def _print_Function(self, expr: Any, exp: Any = None) -> str:
+        name = self._names.get(expr)
+        if name is None:
+            return super()._print_Function(expr, exp)
+        return name if exp is None else f"{name}^{{{exp}}}"
+
+    def _print_Derivative(self, expr: Any) -> str:
+        name = self._names.get(expr.expr)
+        if name is None or expr.derivative_count > 2:
+            return super()._print_Derivative(expr)
+        head, mark, below = name.partition("_")
+        return f"\\{'d' * (expr.derivative_count - 1)}dot{{{head}}}{mark}{below}"
+
+    def parenthesize(self, item: Any, level: Any, is_neg: bool = False, strict: bool = False) -> str:
+        if isinstance(item, sp.Derivative):
+            return self._print(item)
+        return super().parenthesize(item, level, is_neg=is_neg, strict=strict)
