@@ -225,6 +225,23 @@ def test_metric_and_choice_by_cases() -> None:
     assert wall.equations().sympy.lagrange[0].lhs.has(sp.Piecewise)
 
 
+def test_constraints_bring_multipliers() -> None:
+    """A pendulum in Cartesian coordinates, and a skate: M a = f + Nᵀλ."""
+    free = hl.System.from_lagrangian(
+        lambda t, q, v, p: 0.5 * p.m * jnp.dot(v, v) - p.m * p.g * q[1], ("x", "y"), {"m": 1.0, "g": 9.81, "l": 2.0}
+    )
+    found = free.constrained(holonomic=lambda t, q, p: jnp.dot(q, q)[None] - p.l**2).equations()
+    y, tension = sp.Function("y")(T), found.sympy.multipliers[0]
+    assert sp.expand(found.sympy.constraints[0].lhs - (X**2 + y**2 - l**2)) == 0
+    assert [e.rhs for e in found.sympy.lagrange] == [2 * tension * X, 2 * tension * y]
+    assert r"2 \lambda_{1} x" in found.part("lagrange")
+    assert found.sympy.accelerations is found.sympy.hamiltonian is None
+    skate = hl.System.from_lagrangian(lambda t, q, v: 0.5 * jnp.dot(v, v), ("x", "y", "theta"))
+    skate = skate.constrained(velocity=lambda t, q, v: (jnp.sin(q[2]) * v[0] - jnp.cos(q[2]) * v[1])[None])
+    rights = [e.rhs for e in skate.equations().sympy.lagrange]
+    assert rights == [tension * sp.sin(THETA), -tension * sp.cos(THETA), 0]
+
+
 def test_nothing_wrong_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a wrong derivative of the sine inside, the comparison refuses."""
     monkeypatch.setitem(polynomial._SLOPES, "cos", lambda ring, p: (ring.apply("sin", p),))

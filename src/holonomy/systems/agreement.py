@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import sympy as sp
 
@@ -44,7 +45,8 @@ def check(system: System, names: Names, found: Symbolic) -> None:
         if not all(np.all(np.isfinite(x)) for x in known.values()):
             continue
         good += 1
-        worst = max(worst, _compare(formulas(*state, known["p"]), known, state, found))
+        known["lambda"] = random.uniform(-1, 1, len(names.multipliers))
+        worst = max(worst, _compare(formulas(*state, known["p"], known["lambda"]), known, state, found))
         if worst[0] > TOLERANCE:
             raise Disagreement(
                 f"The derived {worst[1]} differs from automatic differentiation by {worst[0]:.2g} (relative), so the equations are "
@@ -60,6 +62,17 @@ def check(system: System, names: Names, found: Symbolic) -> None:
 def _reference(system: System) -> Any:
     """(t, q, v, a) -> known values, all derivatives by automatic differentiation."""
     lagrangian, n = system.raw_lagrangian, system.space.point_dim
+    held = system.constraints
+    p = (system.parameters,) if system.parametric else ()
+
+    def conditions(t: Any, q: Any, v: Any) -> dict[str, Any]:
+        if held is None:
+            return {}
+        position = [f(t, q, *p) for f in held.holonomic]
+        normals = [jax.jacfwd(f, argnums=1)(t, q, *p) for f in held.holonomic]
+        normals += [jax.jacfwd(f, argnums=2)(t, q, v, *p) for f in held.velocity]
+        values = [*position, *[f(t, q, v, *p) for f in held.velocity]]
+        return {"N": jnp.concatenate(normals), "conditions": jnp.concatenate(values)}
 
     def everything(t: Any, q: Any, v: Any) -> dict[str, Any]:
         return {
@@ -69,13 +82,15 @@ def _reference(system: System) -> Any:
             "f": mechanics.inertial_force(lagrangian, t, q, v),
             "pull": jax.grad(lagrangian, argnums=1)(t, q, v),
             "Q": system.raw_force(t, q, v),
+            **conditions(t, q, v),
         }
 
     # Evaluated as a graph, since compiling all this would take longer than deriving the equations; the value of the
     # Lagrangian itself comes from JAX as well, so that a wrong graph is seen.
     flat = scalarise(everything, (np.float64(0.0), np.zeros(n), np.zeros(n)))
     nodes = [node for out in flat.outputs for node in out.nodes]
-    names = ["L", "M", "Q", "f", "p", "pull"]  # the order of jax.tree.leaves
+    names = ["L", "M", *(["N"] if held is not None else []), "Q"]  # in the order of jax.tree.leaves
+    names += [*(["conditions"] if held is not None else []), "f", "p", "pull"]
 
     def at(t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[str, Any]:
         values = iter(evaluate(nodes, [np.float64(t), q, v, np.array(flat.numbers)]))
@@ -96,7 +111,7 @@ def _lagrangian(system: System, t: Any, q: Any, v: Any) -> Any:
 
 
 def _formulas(names: Names, found: Symbolic) -> Any:
-    """(t, q, v, a, p) -> the numbers that the formulas give, by name."""
+    """(t, q, v, a, p, multipliers) -> the numbers that the formulas give, by name."""
     plain = [sp.Symbol(f"_{k}") for k in range(4 * len(names.q))]
     leaves = [*names.q, *names.v, *names.a, *names.p]
     swap = dict(zip(leaves, plain, strict=True))
@@ -105,6 +120,7 @@ def _formulas(names: Names, found: Symbolic) -> Any:
         "p": list(found.momenta),
         "M": list(found.mass_matrix),
         "Q": list(found.forces),
+        "conditions": [e.lhs for e in found.constraints],
         "equations": [e.lhs - e.rhs for e in found.lagrange],
         "accelerations": list(found.accelerations or ()),
         "H": 0 if found.hamiltonian is None else found.hamiltonian,
@@ -117,11 +133,11 @@ def _formulas(names: Names, found: Symbolic) -> Any:
         for value in wanted.values()
         for e in (value if isinstance(value, list) else [value])
     ]
-    function = sp.lambdify([names.t, *plain, *names.values], flat, modules=["scipy", "numpy"])
+    function = sp.lambdify([names.t, *plain, *names.multipliers, *names.values], flat, modules=["scipy", "numpy"])
 
-    def at(t: float, q: Any, v: Any, a: Any, p: Any) -> dict[str, Any]:
+    def at(t: float, q: Any, v: Any, a: Any, p: Any, multipliers: Any) -> dict[str, Any]:
         with np.errstate(all="ignore"):
-            numbers = iter(function(t, *q, *v, *a, *p, *names.values.values()))
+            numbers = iter(function(t, *q, *v, *a, *p, *multipliers, *names.values.values()))
         return {
             key: np.array([next(numbers) for _ in value], float) if isinstance(value, list) else float(next(numbers))
             for key, value in wanted.items()
@@ -135,6 +151,10 @@ def _compare(got: dict[str, Any], known: dict[str, Any], state: Any, found: Symb
     _, _, v, a = state
     mass, right = known["M"], known["f"] + known["Q"]
     size = np.abs(mass) @ np.abs(a) + np.abs(known["f"]) + np.abs(known["pull"]) + np.abs(known["Q"])
+    reaction = np.zeros_like(a)
+    if len(known["lambda"]):
+        reaction = known["N"].T @ known["lambda"]
+        size = size + np.abs(known["N"]).T @ np.abs(known["lambda"])
     scale = abs(known["L"]) + np.abs(known["p"]) @ np.abs(v)
     gaps = [
         (_gap(got["L"], known["L"], scale), "Lagrangian"),
@@ -142,8 +162,10 @@ def _compare(got: dict[str, Any], known: dict[str, Any], state: Any, found: Symb
         (_gap(got["p"], known["p"], np.abs(known["p"]).max()), "momentum"),
         (_gap(got["M"], mass.ravel(), np.abs(mass).max()), "mass matrix"),
         (_gap(got["Q"], known["Q"], np.abs(known["Q"]).max()), "force"),
-        (_gap(got["equations"], mass @ a - right, size.max()), "Lagrange equation"),
+        (_gap(got["equations"], mass @ a - right - reaction, size.max()), "Lagrange equation"),
     ]
+    if len(known["lambda"]):
+        gaps.append((_gap(got["conditions"], known["conditions"], 1.0 + np.abs(known["N"]).max()), "constraint"))
     if found.accelerations is not None:
         solution = np.linalg.solve(mass, right)
         scale_a = np.linalg.cond(mass) * (

@@ -31,7 +31,8 @@ class Symbolic:
     r"""A system in SymPy.
 
     Coordinates are functions of `t`, velocities and accelerations their derivatives, parameters symbols by name (an array's
-    first element is `name_1`).  `lagrange` are Lagrange's equations, one `Eq` per coordinate.  `kinetic`, `potential` and
+    first element is `name_1`).  `lagrange` are Lagrange's equations, one `Eq` per coordinate, with `multipliers` on the right
+    where there are `constraints` (each an `Eq`, holonomic ones first).  `kinetic`, `potential` and
     `T2`, `T1`, `T0` are known where the system was made of positions or a metric; for a Lagrangian, T2 and T1 are its parts of
     second and first degree in the velocities and `potential` is minus the rest, T0 with it.  `accelerations`, `hamiltonian`
     and `hamilton` are None where they are too long to read or do not exist.
@@ -51,6 +52,8 @@ class Symbolic:
     momenta: tuple[Any, ...]
     mass_matrix: Any
     forces: tuple[Any, ...]
+    constraints: tuple[Any, ...]
+    multipliers: tuple[Any, ...]
     lagrange: tuple[Any, ...]
     accelerations: tuple[Any, ...] | None
     hamiltonian: Any
@@ -70,7 +73,7 @@ class Equations:
         return self.part(*dict.fromkeys(name for name, _, _ in self.lines))
 
     def part(self, *names: str) -> str:
-        r"""The LaTeX of some parts: ``"energy"``, ``"lagrange"``, ``"acceleration"``, ``"hamilton"``."""
+        r"""The LaTeX of some parts: ``"energy"``, ``"constraints"``, ``"lagrange"``, ``"acceleration"``, ``"hamilton"``."""
         known = dict.fromkeys(name for name, _, _ in self.lines)
         for name in names:
             if name not in known:
@@ -153,6 +156,19 @@ class Derivation:
             more = self._read("force", force, velocity=True)
             self.forces = [ring.contract(a + b) for a, b in zip(self.forces, more, strict=True)]
         self.inertial = [ring.contract(self._inertial(i)) for i in range(self.n)]
+        self._constrain()
+
+    def _constrain(self) -> None:
+        """The conditions, and Σₖ λₖ ∂rₖ/∂v: what they add to M a."""
+        ring, held = self.ring, self.system.constraints
+        position = [] if held is None else [c for f in held.holonomic for c in self._read("constraint", f, velocity=False)]
+        speed = [] if held is None else [c for f in held.velocity for c in self._read("constraint", f, velocity=True)]
+        self.conditions = [ring.contract(c) for c in (*position, *speed)]
+        self.reaction = [ring.zero] * self.n
+        for k, condition in enumerate(self.conditions):
+            multiplier = ring.leaf(("multiplier", k))
+            along = self.q if k < len(position) else self.v
+            self.reaction = [r + multiplier * ring.slope(condition, x) for r, x in zip(self.reaction, along, strict=True)]
 
     def _read(self, what: str, function: Any, *, velocity: bool) -> list[Poly]:
         system, n = self.system, self.n
@@ -237,14 +253,16 @@ class Derivation:
             left = -self.inertial[i]
             for j in range(self.n):
                 left = left + self.mass[i][j] * self.a[j]
-            lagrange.append((write.terms(left), write.terms(self.forces[i])))
-        solved = self._solve(right) if self.quadratic else None
+            lagrange.append((write.terms(left), [*write.terms(self.forces[i]), *write.terms(self.reaction[i])]))
+        solved = self._solve(right) if self.quadratic and not self.conditions else None
         short = solved is not None and all(len(top) + len(bottom) <= _LONGEST for top, bottom in solved)
         accelerations = tuple([self._ratio(*pair) for pair in solved]) if short and solved is not None else None
         energy, known = self._energy()
         hamiltonian, hamilton = self._hamilton()
         symbols = self.names
         lines += energy
+        conditions = [write.terms(c) for c in self.conditions]
+        lines += [("constraints", self._latex(c), "0") for c in conditions]
         lines += [("lagrange", self._latex(a), self._latex(b)) for a, b in lagrange]
         if accelerations is not None:
             lines += [
@@ -263,6 +281,8 @@ class Derivation:
             momenta=tuple([write.expression(p) for p in self.momenta]),
             mass_matrix=sp.Matrix(self.n, self.n, lambda i, j: write.expression(self.mass[i][j])),
             forces=tuple([write.expression(f) for f in self.forces]),
+            constraints=tuple([sp.Eq(sp.Add(*c), 0, evaluate=False) for c in conditions]),
+            multipliers=symbols.multipliers,
             lagrange=tuple([sp.Eq(sp.Add(*a), sp.Add(*b), evaluate=False) for a, b in lagrange]),
             accelerations=accelerations,
             hamiltonian=None if hamiltonian is None else sp.Add(*hamiltonian),
@@ -303,7 +323,7 @@ class Derivation:
 
     def _hamilton(self) -> tuple[list[Any] | None, tuple[Any, ...] | None]:
         """H = ½(p - b)ᵀM⁻¹(p - b) - L₀ for L = ½vᵀMv + bᵀv + L₀, and Hamilton's equations."""
-        if not self.quadratic:
+        if not self.quadratic or self.conditions:
             return None, None
         ring, half = self.ring, Fraction(1, 2)
         linear = [ring.slope(self.degrees[1], v) for v in self.v]

@@ -65,6 +65,8 @@ class Names:
         self.p_dot = tuple([sp.Derivative(p, t) for p in self.p])
         self.printed = {q: latex_name(name) for q, name in zip(self.q, system.names, strict=True)}
         self.printed |= {p: f"p_{{{latex_name(name)}}}" for p, name in zip(self.p, system.names, strict=True)}
+        held = 0 if system.constraints is None else sum(system.constraints.counts)
+        self.multipliers = tuple([sp.Symbol(f"lambda_{k + 1}") for k in range(held)])
         self.values: dict[Any, float] = {}
         self.parameters: dict[str, Any] = {}
         self._elements: dict[tuple[str, int], Any] = {}
@@ -77,7 +79,8 @@ class Names:
         kind, element = leaf
         if isinstance(kind, tuple):
             return self._elements[kind[1], element]
-        return self.t if kind == "t" else getattr(self, kind)[element]
+        groups = {"q": self.q, "v": self.v, "a": self.a, "p": self.p, "multiplier": self.multipliers, "t": (self.t,)}
+        return groups[kind][element]
 
     def _add(self, name: str, value: np.ndarray) -> None:
         symbols = []
@@ -100,7 +103,7 @@ class Names:
         if twice:
             raise ValueError(
                 f"The name {twice[0]!r} would stand for two things in the equations (coordinates, their momenta p_name, "
-                "parameters and the time t share one list of names). Rename the coordinate or parameter."
+                "parameters, multipliers lambda_1 and the time t share one list of names). Rename the coordinate or parameter."
             )
 
     def latex(self, expression: Any) -> str:

@@ -65,6 +65,10 @@ class Writer:
 
     def expression(self, p: Poly) -> Any:
         """A polynomial, arranged."""
+        if len(p) == 1:
+            ((m, c),) = p.terms.items()
+            if c == 1 and len(m) == 1 and m[0][1] == 1:
+                return self.atom(m[0][0])  # alone, because a condition is no number that could be summed
         return sp.Add(*self.terms(p))
 
     # ── arranged ──────────────────────────────────────────────────────────────────────────────────
