@@ -3,32 +3,19 @@ r"""Gauss collocation on Hamilton's equations, in Lagrangian clothes."""
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import implicit
+from holonomy.motion import implicit, phase
 from holonomy.motion.method import AbstractMethod, Status
+from holonomy.motion.phase import Phase
 from holonomy.motion.result import Code
 from holonomy.systems import System, mechanics
 from holonomy.systems.linear import back_substitute, factor
-
-
-class GaussState(NamedTuple):
-    """Position and momentum, the digits lost in adding to them, and the last stages for the next guess.
-
-    Momenta and stages are components in the chart at q, which keep their accuracy however far out q is.
-    """
-
-    q: Any
-    p: Any
-    q_low: Any
-    p_low: Any
-    stages: Any
-    h: Any
 
 
 class Gauss(AbstractMethod):
@@ -71,18 +58,14 @@ class Gauss(AbstractMethod):
     def traits(self) -> str:
         return "symplectic, reversible"
 
-    def start(self, system: System, t: Any, q: Any, v: Any) -> GaussState:
-        local = system.local(q)
-        y, w = local.enter(v)
-        p = mechanics.momentum(local.lagrangian, t, y, w)
-        stages = jnp.broadcast_to(w, (self.stages, *w.shape))
-        return GaussState(q, p, jnp.zeros_like(q), jnp.zeros_like(p), stages, jnp.ones((), q.dtype))
+    def start(self, system: System, t: Any, q: Any, v: Any) -> Phase:
+        return phase.enter(system, t, q, v, self.stages)
 
-    def step(self, system: System, t: Any, h: Any, state: GaussState) -> tuple[GaussState, Status]:
-        a, b, c = (np.asarray(x, state.q.dtype) for x in tableau(self.stages))
-        local = system.local(state.q)
+    def step(self, system: System, t: Any, h: Any, state: Phase) -> tuple[Phase, Status]:
+        a, b, c = (np.asarray(x, state.y.dtype) for x in tableau(self.stages))
+        local = system.local(state.anchor)
         guess = self._guess(state, h)
-        y, p = local.origin, state.p
+        y, p = state.y, state.p
         times = t + c * h
 
         def gradients(w: Any) -> tuple[Any, Any, Any]:
@@ -104,37 +87,20 @@ class Gauss(AbstractMethod):
         )
         w, (found, count) = implicit.solve(balance, jax.vmap(lambda r: back_substitute(mass, r)), guess, self.iteration)
         _, dq, _ = gradients(w)
-        new = self._add_up(local, state, y, p, h * (b @ w), h * (b @ dq), w, h)
+        new = phase.add(system, state, h * (b @ w), h * (b @ dq), w, h)
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         return new, Status(code, count)
 
-    def read(self, system: System, t: Any, state: GaussState) -> tuple[Any, Any]:
-        local = system.local(state.q)
+    def read(self, system: System, t: Any, state: Phase) -> tuple[Any, Any]:
         _, _, c = tableau(self.stages)
-        guess = jnp.asarray(_lagrange(c, np.ones(1)), state.q.dtype) @ state.stages
-        y = local.origin
-        return local.leave(y, mechanics.velocity(local.lagrangian, t, y, state.p, guess[0], local.definite))
+        guess = jnp.asarray(_lagrange(c, np.ones(1)), state.y.dtype) @ state.stages
+        return phase.leave(system, t, state, guess[0])
 
-    def _guess(self, state: GaussState, h: Any) -> Any:
+    def _guess(self, state: Phase, h: Any) -> Any:
         """The last collocation polynomial, carried on into this step."""
         _, _, c = tableau(self.stages)
-        ahead = 1.0 + jnp.asarray(c, state.q.dtype) * (h / state.h)
+        ahead = 1.0 + jnp.asarray(c, state.y.dtype) * (h / state.h)
         return jnp.stack([_basis(c, j, ahead) for j in range(self.stages)], axis=1) @ state.stages
-
-    def _add_up(self, local: Any, state: GaussState, y: Any, p: Any, dy: Any, dp: Any, w: Any, h: Any) -> GaussState:
-        if local.system.flat:
-            q, q_low = _compensated(y, state.q_low, dy)
-            p, p_low = _compensated(p, state.p_low, dp)
-            return GaussState(q, p, q_low, p_low, w, h)
-        q, p, w = local.onward(y + dy, p + dp, w)
-        return GaussState(q, p, state.q_low, state.p_low, w, h)
-
-
-def _compensated(total: Any, low: Any, increment: Any) -> tuple[Any, Any]:
-    """Kahan's sum: the total and what rounding took from it."""
-    corrected = increment + low
-    new = total + corrected
-    return new, corrected - (new - total)
 
 
 def _basis(c: np.ndarray, j: int, x: Any) -> Any:

@@ -8,9 +8,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from holonomy.motion import implicit
-from holonomy.motion.gauss import GaussState
+from holonomy.motion import implicit, phase
 from holonomy.motion.method import AbstractMethod, Status
+from holonomy.motion.phase import Phase
 from holonomy.motion.result import Code
 from holonomy.systems import System, mechanics
 from holonomy.systems.linear import back_substitute, factor
@@ -43,15 +43,12 @@ class SymplecticEuler(AbstractMethod):
     def traits(self) -> str:
         return "symplectic"
 
-    def start(self, system: System, t: Any, q: Any, v: Any) -> GaussState:
-        local = system.local(q)
-        y, w = local.enter(v)
-        p = mechanics.momentum(local.lagrangian, t, y, w)
-        return GaussState(q, p, jnp.zeros_like(q), jnp.zeros_like(p), w[None], jnp.ones((), q.dtype))
+    def start(self, system: System, t: Any, q: Any, v: Any) -> Phase:
+        return phase.enter(system, t, q, v, 1)
 
-    def step(self, system: System, t: Any, h: Any, state: GaussState) -> tuple[GaussState, Status]:
-        local = system.local(state.q)
-        y, p, guess = local.origin, state.p, state.stages[0]
+    def step(self, system: System, t: Any, h: Any, state: Phase) -> tuple[Phase, Status]:
+        local = system.local(state.anchor)
+        y, p, guess = state.y, state.p, state.stages[0]
 
         def balance(w: Any) -> implicit.Balance:
             dq, dv = jax.grad(local.lagrangian, argnums=(1, 2))(t, y, w)
@@ -62,12 +59,10 @@ class SymplecticEuler(AbstractMethod):
 
         mass = factor(mechanics.mass_matrix(local.lagrangian, t, y, guess), local.definite)
         w, (found, count) = implicit.solve(balance, lambda r: back_substitute(mass, r), guess, self.iteration)
-        q, p, stages = local.onward(y + h * w, mechanics.momentum(local.lagrangian, t, y, w), w[None])
-        new = state._replace(q=q, p=p, stages=stages, h=h)
+        dp = mechanics.momentum(local.lagrangian, t, y, w) - p
+        new = phase.add(system, state, h * w, dp, w[None], h)
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         return new, Status(code, count)
 
-    def read(self, system: System, t: Any, state: GaussState) -> tuple[Any, Any]:
-        local = system.local(state.q)
-        y = local.origin
-        return local.leave(y, mechanics.velocity(local.lagrangian, t, y, state.p, state.stages[0], local.definite))
+    def read(self, system: System, t: Any, state: Phase) -> tuple[Any, Any]:
+        return phase.leave(system, t, state, state.stages[0])

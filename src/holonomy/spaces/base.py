@@ -132,9 +132,18 @@ class AbstractSpace(eqx.Module):
         """The coordinates, seen from x, of the point that has coordinates z seen from chart(x, y).
 
         The change from the chart at one end of a step to the chart at the other. A space in which coordinates seen from
-        far away lose digits supplies a form that does not go through the points.
+        far away lose digits supplies a form that does not go through the points. `transition` is the inverse.
         """
         return self.coordinates(x, self.chart(self.chart(x, y), z))
+
+    def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        """The coordinates, seen from chart(x, y), of the point that has coordinates z seen from x."""
+        return self.coordinates(self.chart(x, y), self.chart(x, z))
+
+    @property
+    def chart_scale(self) -> Any:
+        """The length over which charts bend: local coordinates should stay below it."""
+        return 1.0
 
     def tangent_defect(self, x: PointLike, v: VectorLike) -> Scalar:
         """Euclidean size of the part of v that is not tangent at x."""

@@ -155,11 +155,10 @@ def hyper_chart(s: Ambient, y: Ambient) -> Ambient:
     return s * jnp.sqrt(1.0 + dot(y, y)) + hyper_frame(s, y)
 
 
-def hyper_rechart(s: Ambient, y: Ambient, z: Ambient) -> Ambient:
-    r"""Coordinates, from s, of the point with coordinates z from `hyper_chart(s, y)`.
+def hyper_turn(s: Ambient, y: Ambient, z: Ambient, back: bool) -> Ambient:
+    r"""z turned by the rotation that the boosts to s and then to y leave over (Wigner's), or turned back.
 
-    The frames at the two points differ by the boost to y and by the rotation that two boosts leave over (Wigner's). In
-    Clifford's algebra half a boost is $1 + a$ with $a = s/(1+w)$, so that the rotation is the rotor
+    In Clifford's algebra half a boost is $1 + a$ with $a = s/(1+w)$, so the rotation is that of the rotor
     $1 + a\cdot b + a\wedge b$: all terms of order one, however far out s is.
     """
     a, b = s / (1.0 + height(s)), y / (1.0 + height(y))
@@ -169,10 +168,18 @@ def hyper_rechart(s: Ambient, y: Ambient, z: Ambient) -> Ambient:
     def wedge(u: Ambient) -> Ambient:
         return a * dot(b, u) - b * dot(a, u)
 
-    # the rotation by twice the rotor's angle in the plane of a and b
     once = wedge(z)
-    turned = z + 2.0 * (wedge(once) - c * once) / (c * c + plane)
-    return hyper_chart(y, turned)
+    return z + 2.0 * (wedge(once) + (c if back else -c) * once) / (c * c + plane)
+
+
+def hyper_rechart(s: Ambient, y: Ambient, z: Ambient) -> Ambient:
+    """Coordinates, from s, of the point with coordinates z from `hyper_chart(s, y)`: a turn and a boost to y."""
+    return hyper_chart(y, hyper_turn(s, y, z, back=False))
+
+
+def hyper_transition(s: Ambient, y: Ambient, z: Ambient) -> Ambient:
+    """Coordinates, from `hyper_chart(s, y)`, of the point with coordinates z from s; inverse of `hyper_rechart`."""
+    return hyper_turn(s, y, hyper_coordinates(y, z), back=True)
 
 
 def hyper_coordinates(s: Ambient, t: Ambient) -> Ambient:

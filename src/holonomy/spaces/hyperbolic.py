@@ -91,6 +91,18 @@ class Hyperbolic(AbstractSpace):
         x, y, z = self._point(x), self._local(y), self._local(z)
         return self.radius * em.hyper_rechart(self._spatial(x), y / self.radius, z / self.radius)
 
+    def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        """As for every space, with full accuracy at any distance."""
+        if self.flat_chart:
+            return self._local(z) - self._local(y)
+        x, y, z = self._point(x), self._local(y), self._local(z)
+        return self.radius * em.hyper_transition(self._spatial(x), y / self.radius, z / self.radius)
+
+    @property
+    def chart_scale(self) -> Any:
+        """The radius."""
+        return self.radius
+
     def project(self, x: PointLike) -> Point:
         r"""Keep s and take $w = \sqrt{r^2 + |s|^2}$. Outside the ball of the ball model there is no projection: NaN."""
         x = self._array(x)

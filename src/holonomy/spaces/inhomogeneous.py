@@ -13,10 +13,10 @@ from holonomy.spaces import axes, check, polar
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
 from holonomy.spaces.embedded import dot, wedge_dot
-from holonomy.spaces.smooth import arc, root, sine
+from holonomy.spaces.smooth import arc, cosine, root, sine
 
 _NEWTON_STEPS = 12
-_POLISH_STEPS = 3
+_POLISH_STEPS = 2
 
 
 class Inhomogeneous(AbstractSpace):
@@ -94,17 +94,17 @@ class Inhomogeneous(AbstractSpace):
         v, w = self._vector(x, v), self._vector(x, w, "w")
         t = _time(x, v)
         z = self._square(x, v) * t * t
-        # the velocities dx/dtau at both ends: u and x sinh tau + u cosh tau
-        size = dot(v, v)
-        moving = size > 0
-        unit = v / jnp.sqrt(jnp.where(moving, size, 1.0))
-        speed = jnp.sqrt(_factor(x))
-        tau = root(z)
-        end = jnp.sinh(tau) * x + jnp.cosh(tau) * speed * unit
-        a, b = unit, end / jnp.sqrt(jnp.where(moving, dot(end, end), 1.0))
-        both = a + b
-        turned = w - dot(both, w) / jnp.where(moving, 1.0 + dot(a, b), 1.0) * both + 2.0 * dot(a, w) * b
-        return jnp.where(moving, turned * jnp.sqrt(_factor(x) / _factor(self.exp(x, v))), w)
+        ratio = jnp.sqrt(_factor(x) / _factor(self.exp(x, v)))
+        # the turn from the unit velocity a at the start to b at the end: w + Kw + K^2 w/(1 + a.b), K = b a^T - a b^T,
+        # which is a multiple of x v^T - v x^T and so smooth at v = 0, where a itself has no limit
+        size = sine(z, -1) * t * ratio
+
+        def turn(u: Vector) -> Vector:
+            return size * (x * dot(v, u) - v * dot(x, u))
+
+        once = turn(w)
+        aligned = size * dot(x, v) + cosine(z, -1) * ratio
+        return ratio * (w + once + turn(once) / (1.0 + aligned))
 
     def random(self, key: PRNGKeyArray) -> Point:
         return jax.random.normal(key, (self.n,))
@@ -170,18 +170,13 @@ def _time(x: Point, v: Vector) -> Scalar:
     differentiated, and each doubles the order of exact derivatives.
     """
     c, square, slope = _factor(x), _factor(x) * dot(v, v), dot(x, v)
-
-    def step(t: Scalar) -> Scalar:
-        def excess(t: Scalar) -> Scalar:
-            z = square * t * t
-            return t + (c - 1.0) * t * sine(4.0 * z, -1) + c * slope * (t * sine(z, -1)) ** 2 - 1.0
-
-        value, rate = jax.jvp(excess, (t,), (jnp.ones_like(t),))
-        return t - value / rate
-
     t = jax.lax.stop_gradient(_first_time(x, v))
     for _ in range(_POLISH_STEPS):
-        t = step(t)
+        z = square * t * t
+        double = sine(4.0 * z, -1)
+        excess = t + (c - 1.0) * t * double + c * slope * (t * sine(z, -1)) ** 2 - 1.0
+        rate = 1.0 + (c - 1.0) * cosine(4.0 * z, -1) + 2.0 * c * slope * t * double
+        t = t - excess / rate
     return t
 
 
@@ -205,4 +200,6 @@ def _first_time(x: Point, v: Vector) -> Scalar:
         return sigma - (sigma + 0.5 * a * jnp.sinh(2.0 * sigma) - size) / (1.0 + a * jnp.cosh(2.0 * sigma))
 
     sigma = jnp.sign(goal) * jax.lax.fori_loop(0, _NEWTON_STEPS, step, above)
-    return jnp.where(moving, (sigma + nearest) / safe, 1.0 / _factor(x))
+    # so short a geodesic is solved by the leading terms, a quadratic equation
+    short = 2.0 / (_factor(x) + jnp.sqrt(_factor(x) ** 2 + 4.0 * _factor(x) * dot(x, v)))
+    return jnp.where(moving, (sigma + nearest) / safe, short)

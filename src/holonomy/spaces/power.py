@@ -63,6 +63,14 @@ class Power(AbstractSpace):
     def rechart(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
         return self._map(self.space.rechart, self._point(x), self._local(y), self._local(z))
 
+    def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        return self._map(self.space.transition, self._point(x), self._local(y), self._local(z))
+
+    @property
+    def chart_scale(self) -> Any:
+        """The scale of the single space."""
+        return self.space.chart_scale
+
     def project(self, x: PointLike) -> Point:
         return self._map(self.space.project, self._array(x))
 

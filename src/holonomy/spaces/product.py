@@ -67,8 +67,19 @@ class Product(AbstractSpace):
         return self._join("coordinates", x, point)
 
     def rechart(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
-        parts = zip(self.factors, self.split(x), self.split_local(y), self.split_local(z), strict=True)
-        return jnp.concatenate([f.rechart(a, b, c) for f, a, b, c in parts])
+        return jnp.concatenate([f.rechart(*parts) for f, *parts in self._charted(x, y, z)])
+
+    def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        return jnp.concatenate([f.transition(*parts) for f, *parts in self._charted(x, y, z)])
+
+    def _charted(self, x: PointLike, y: LocalLike, z: LocalLike) -> Any:
+        return zip(self.factors, self.split(x), self.split_local(y), self.split_local(z), strict=True)
+
+    @property
+    def chart_scale(self) -> Any:
+        """The least scale among the factors that have curved charts."""
+        scales = [jnp.asarray(f.chart_scale) for f in self.factors if not f.flat_chart]
+        return jnp.min(jnp.stack(scales)) if scales else 1.0
 
     def project(self, x: PointLike) -> Point:
         return self._join("project", x)

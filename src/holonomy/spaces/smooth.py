@@ -10,11 +10,13 @@ import math
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-_TERMS = 13
+# Enough for round-off in third derivatives at the border of the region.
+_TERMS = 9
+_REGION = 0.25
 _COS = [1.0 / math.factorial(2 * k) for k in range(_TERMS)]
 _SIN = [1.0 / math.factorial(2 * k + 1) for k in range(_TERMS)]
 # asin(u)/u = sum c_k u^(2k); the radius of convergence is 1, hence more terms and a smaller region of use.
-_ARC = [math.comb(2 * k, k) / (4.0**k * (2 * k + 1)) for k in range(18)]
+_ARC = [math.comb(2 * k, k) / (4.0**k * (2 * k + 1)) for k in range(14)]
 _ARC_REGION = 0.04
 
 
@@ -38,14 +40,14 @@ def length(v: Float[Array, " n"]) -> Float[Array, ""]:
 
 def cosine(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
     r"""$\cos\sqrt z$ (sign +1) or $\cosh\sqrt z$ (sign -1), for $z \ge 0$."""
-    small = z < 1.0
+    small = z < _REGION
     u = jnp.sqrt(jnp.where(small, 1.0, z))
     return jnp.where(small, _series(jnp.where(small, z, 0.0), _COS, sign), jnp.cos(u) if sign > 0 else jnp.cosh(u))
 
 
 def sine(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
     r"""$\sin(\sqrt z)/\sqrt z$ (sign +1) or $\sinh(\sqrt z)/\sqrt z$ (sign -1), for $z \ge 0$."""
-    small = z < 1.0
+    small = z < _REGION
     u = jnp.sqrt(jnp.where(small, 1.0, z))
     return jnp.where(
         small, _series(jnp.where(small, z, 0.0), _SIN, sign), (jnp.sin(u) if sign > 0 else jnp.sinh(u)) / u
@@ -59,7 +61,7 @@ def versine(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
 
 def remainder(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
     r"""$(1 - \sin(\sqrt z)/\sqrt z)/z$ (sign +1) or $(\sinh(\sqrt z)/\sqrt z - 1)/z$ (sign -1), for $z \ge 0$."""
-    small = z < 1.0
+    small = z < _REGION
     away = jnp.where(small, 1.0, z)
     series = _series(jnp.where(small, z, 0.0), _SIN[1:], sign)
     return jnp.where(small, series, sign * (1.0 - sine(away, sign)) / away)

@@ -82,6 +82,11 @@ class Sphere(AbstractSpace):
             return point - x
         return self.radius * em.sphere_coordinates(self._unit(x), self._unit(point))
 
+    @property
+    def chart_scale(self) -> Any:
+        """The radius."""
+        return self.radius
+
     def project(self, x: PointLike) -> Point:
         """The nearest point: x scaled to length r. The centre has none and gives NaN."""
         x = self._array(x)
