@@ -156,6 +156,34 @@ def _changes(given: list[str]) -> dict[str, str]:
 
 @app.command()
 @_plainly
+def derive(
+    scene: Annotated[Path, typer.Argument(metavar="SCENE.toml", help="The scene file.", show_default=False)],
+    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
+    sympy: Annotated[bool, typer.Option("--sympy", help="Print Lagrange's equations as SymPy expressions.")] = False,
+    traceback: Traceback = False,
+) -> None:
+    """Print the equations of a scene: Lagrange's, solved for the accelerations, and Hamilton's."""
+    from holonomy.scene import SceneError, load
+    from holonomy.scene.assembly import build
+
+    if latex and sympy:
+        raise _Stop("--latex and --sympy print different things; choose one.", BAD_INPUT)
+    try:
+        equations = build(load(scene)).system.equations()
+    except SceneError as error:
+        raise error.inside(scene.name) from error
+    except ValueError as error:
+        raise SceneError(str(error), source=scene.name) from error
+    if latex:
+        typer.echo(equations.latex)
+    elif sympy:
+        typer.echo("\n".join(map(str, equations.sympy.lagrange)))
+    else:
+        typer.echo(str(equations))
+
+
+@app.command()
+@_plainly
 def models(traceback: Traceback = False) -> None:
     """List the named models: coordinates, parameters and their defaults."""
     from rich.console import Console

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -60,32 +60,45 @@ class Symbolic:
     hamilton: tuple[Any, ...] | None
 
 
+class Line(NamedTuple):
+    """One equation: the part it belongs to and its two sides, each in LaTeX and in plain text."""
+
+    part: str
+    left: str
+    right: str
+    text: str
+
+
 @dataclass(frozen=True)
 class Equations:
     """Lagrange's and Hamilton's equations of a system; shows as LaTeX in a notebook, `print` gives plain text."""
 
     sympy: Symbolic
-    lines: tuple[tuple[str, str, str], ...]
+    lines: tuple[Line, ...]
 
     @property
     def latex(self) -> str:
         r"""All equations as one `aligned` environment, ready for a display formula."""
-        return self.part(*dict.fromkeys(name for name, _, _ in self.lines))
+        return self.part(*self.parts)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts there are, in order."""
+        return tuple(dict.fromkeys(line.part for line in self.lines))
 
     def part(self, *names: str) -> str:
         r"""The LaTeX of some parts: ``"energy"``, ``"constraints"``, ``"lagrange"``, ``"acceleration"``, ``"hamilton"``."""
-        known = dict.fromkeys(name for name, _, _ in self.lines)
         for name in names:
-            if name not in known:
-                raise ValueError(f"These equations have the parts {', '.join(known)}; got {name!r}.")
-        rows = [f"{left} &= {right}" for name, left, right in self.lines if name in names]
+            if name not in self.parts:
+                raise ValueError(f"These equations have the parts {', '.join(self.parts)}; got {name!r}.")
+        rows = [f"{line.left} &= {line.right}" for line in self.lines if line.part in names]
         return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex}$"
 
     def __str__(self) -> str:
-        return "\n".join(f"{sp.sstr(e.lhs)} = {sp.sstr(e.rhs)}" for e in self.sympy.lagrange)
+        return "\n".join(line.text for line in self.lines)
 
 
 def derive(system: System) -> Equations:
@@ -262,16 +275,16 @@ class Derivation:
         symbols = self.names
         lines += energy
         conditions = [write.terms(c) for c in self.conditions]
-        lines += [("constraints", self._latex(c), "0") for c in conditions]
-        lines += [("lagrange", self._latex(a), self._latex(b)) for a, b in lagrange]
+        lines += [self._line("constraints", c, []) for c in conditions]
+        lines += [self._line("lagrange", a, b) for a, b in lagrange]
         if accelerations is not None:
             lines += [
-                ("acceleration", self._latex([a]), self._latex(_split(e)))
+                self._line("acceleration", [a], _split(e))
                 for a, e in zip(symbols.a, accelerations, strict=True)
             ]
         if hamiltonian is not None:
-            lines.append(("hamilton", "H", self._latex(hamiltonian)))
-            lines += [("hamilton", self._latex([e.lhs]), self._latex(_split(e.rhs))) for e in hamilton or ()]
+            lines.append(self._line("hamilton", "H", hamiltonian))
+            lines += [self._line("hamilton", [e.lhs], _split(e.rhs)) for e in hamilton or ()]
         result = Symbolic(
             t=symbols.t,
             coordinates=symbols.q,
@@ -291,35 +304,30 @@ class Derivation:
         )
         return Equations(result, tuple(lines))
 
-    def _latex(self, terms: Sequence[Any]) -> str:
-        """A sum in the order given."""
-        text = ""
-        for term in terms:
-            one = self.names.latex(term)
-            if not text:
-                text = one
-            else:
-                text += f" - {one[1:].lstrip()}" if one.startswith("-") else f" + {one}"
-        return text or "0"
+    def _line(self, part: str, left: str | list[Any], right: list[Any]) -> Line:
+        """An equation from its terms, in the order given; `left` may be a name."""
+        name = left if isinstance(left, str) else None
+        latex = [name or _sum([self.names.latex(x) for x in left]), _sum([self.names.latex(x) for x in right])]
+        plain = [name or _sum([self.names.text(x) for x in left]), _sum([self.names.text(x) for x in right])]
+        return Line(part, *latex, " = ".join(plain).replace("T_{2}", "T2").replace("T_{1}", "T1").replace("T_{0}", "T0"))
 
-    def _energy(self) -> tuple[list[tuple[str, str, str]], dict[str, Any]]:
+    def _energy(self) -> tuple[list[Line], dict[str, Any]]:
         write = self.writer
         known: dict[str, Any] = dict.fromkeys(("kinetic", "potential", "T2", "T1", "T0"))
         known["lagrangian"] = write.expression(self.lagrangian)
         if not self.quadratic:
-            return [("energy", "L", self._latex(write.terms(self.lagrangian)))], known
+            return [self._line("energy", "L", write.terms(self.lagrangian))], known
         zero = self.degrees[0] + self.potential
         parts = {"T2": self.degrees[2], "T1": self.degrees[1], "T0": zero}
         known |= {name: write.expression(part) for name, part in parts.items()}
         known["potential"] = write.expression(self.potential)
         known["kinetic"] = write.expression(self.kinetic)
         if not self.natural:
-            return [("energy", "L", self._latex(write.terms(self.lagrangian)))], known
+            return [self._line("energy", "L", write.terms(self.lagrangian))], known
         shown = [(name, part) for name, part in parts.items() if part]
-        kinetic = [("energy", "T", self._latex(write.terms(self.kinetic)))] if len(shown) == 1 else [
-            ("energy", f"T_{{{name[1]}}}", self._latex(write.terms(part))) for name, part in shown
-        ]  # fmt: skip
-        return [*kinetic, ("energy", "V", self._latex(write.terms(self.potential)))], known
+        kinetic = {"T": self.kinetic} if len(shown) == 1 else {f"T_{{{name[1]}}}": part for name, part in shown}
+        energies = {**kinetic, "V": self.potential}
+        return [self._line("energy", name, write.terms(part)) for name, part in energies.items()], known
 
     def _hamilton(self) -> tuple[list[Any] | None, tuple[Any, ...] | None]:
         """H = ½(p - b)ᵀM⁻¹(p - b) - L₀ for L = ½vᵀMv + bᵀv + L₀, and Hamilton's equations."""
@@ -357,6 +365,17 @@ class Derivation:
         one, other = ring.slope(top, q), ring.slope(bottom, q)
         first = [self._ratio(-one, bottom)] if one else []
         return first + ([self._ratio(top * other, bottom, 2)] if other else [])
+
+
+def _sum(terms: Sequence[str]) -> str:
+    """Printed terms as a sum, in the order given."""
+    text = ""
+    for term in terms:
+        if not text:
+            text = term
+        else:
+            text += f" - {term[1:].lstrip()}" if term.startswith("-") else f" + {term}"
+    return text or "0"
 
 
 def _split(e: Any) -> list[Any]:

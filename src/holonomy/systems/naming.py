@@ -70,6 +70,7 @@ class Names:
         self.values: dict[Any, float] = {}
         self.parameters: dict[str, Any] = {}
         self._elements: dict[tuple[str, int], Any] = {}
+        self._typed: dict[Any, Any] | None = None
         for name, value in system.parameters.items():
             self._add(name, np.asarray(value))
         self._unambiguous(system)
@@ -109,6 +110,14 @@ class Names:
     def latex(self, expression: Any) -> str:
         """An expression in LaTeX, with dots for derivatives by time."""
         return _Printer(self.printed).doprint(expression)
+
+    def text(self, expression: Any) -> str:
+        """An expression as a scene file would have it: theta_dot and theta_ddot for derivatives by time, ^ for powers."""
+        if self._typed is None:
+            names = {x: x.func.__name__ for x in (*self.q, *self.p)}
+            dots = {d: f"{names[d.expr]}_{'d' * (d.derivative_count - 1)}dot" for d in (*self.v, *self.a, *self.p_dot)}
+            self._typed = {x: sp.Symbol(name) for x, name in (names | dots).items()}
+        return sp.sstr(expression.xreplace(self._typed)).replace("**", "^")
 
 
 def latex_name(name: str, indices: list[str] | None = None) -> str:
