@@ -38,7 +38,9 @@ export async function startStudio() {
     said: () => said,
     async stop() {
       child.kill("SIGINT");
-      return ended;
+      const late = setTimeout(() => child.kill("SIGKILL"), 10_000);
+      await ended;
+      clearTimeout(late);
     },
   };
 }
@@ -56,7 +58,11 @@ export async function openPage(browser, address, { playing = false, expectErrors
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
   await page.goto(address);
-  await page.locator("#stage[data-state]").waitFor({ timeout: 60_000 });
+  const notice = page.locator(".notice.shown");
+  await page.locator("#stage[data-state]").waitFor({ timeout: 60_000 }).catch(async (error) => {
+    const said = (await notice.count()) > 0 ? await notice.innerText() : "nothing";
+    throw new Error(`No picture came; the page said: ${said}`, { cause: error });
+  });
   return {
     page,
     errors,

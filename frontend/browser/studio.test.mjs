@@ -9,7 +9,8 @@ let browser;
 let studio;
 
 before(async () => {
-  [studio, browser] = await Promise.all([startStudio(), launchChromium()]);
+  studio = await startStudio();
+  browser = await launchChromium();
 });
 
 after(async () => {
@@ -21,7 +22,7 @@ after(async () => {
 function withPage(name, test, options) {
   it(name, async () => {
     const opened = await openPage(browser, studio.address, options);
-    await test(opened.page, opened);
+    await test(opened.page);
     await opened.close();
   });
 }
@@ -384,8 +385,9 @@ describe("the door", () => {
     await context.close();
   });
 
-  it("tells a page that its studio is gone", async () => {
+  it("tells a page that its studio is gone", async (test) => {
     const other = await startStudio();
+    test.after(() => other.stop()); // also when the test fails, or the runner would wait for it
     const opened = await openPage(browser, other.address, { expectErrors: true });
     await other.stop();
     await opened.page.getByText("The studio does not answer").waitFor();
