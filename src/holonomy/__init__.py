@@ -39,6 +39,8 @@ _ROOMS = {
     "SymplecticEuler": "motion",
     "Gauss": "motion",
     "Adaptive": "motion",
+    "Rattle": "motion",
+    "Radau": "motion",
 }
 _MODULES = ("geometry", "spaces", "trace", "systems", "motion", "models", "show", "scene", "studio", "testing")
 
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
     from holonomy.motion import Adaptive as Adaptive
     from holonomy.motion import Euler as Euler
     from holonomy.motion import Gauss as Gauss
+    from holonomy.motion import Radau as Radau
+    from holonomy.motion import Rattle as Rattle
     from holonomy.motion import Result as Result
     from holonomy.motion import Run as Run
     from holonomy.motion import SimulationError as SimulationError

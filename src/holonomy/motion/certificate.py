@@ -28,6 +28,9 @@ class Certificate:
     energy_drift_relative: float
     conserved: dict[str, float] = field(default_factory=dict)
     step_error: float | None = None
+    constraints: int = 0
+    violation: float = 0.0
+    velocity_violation: float = 0.0
 
     def rows(self) -> list[tuple[str, str]]:
         """The table's rows, label and figure."""
@@ -42,6 +45,9 @@ class Certificate:
             ("energy drift", f"{self.energy_drift:.3e}, relative {self.energy_drift_relative:.3e}{kept}"),
         ]
         rows += [(f"drift of {name}", f"{drift:.3e}") for name, drift in self.conserved.items()]
+        if self.constraints:
+            rows.append(("largest violation of a constraint", f"{self.violation:.3e}"))
+            rows.append(("largest violation by a velocity", f"{self.velocity_violation:.3e}"))
         if self.step_error is not None:
             rows.append(("error by step halving", f"{self.step_error:.3e}"))
         return rows
@@ -81,6 +87,9 @@ def certify(run: Run) -> Certificate:
         energy_drift_relative=float(drift / scale),
         conserved=_cyclic_drifts(run),
         step_error=None if error is None else float(error),
+        constraints=np.shape(run.multipliers)[-1],
+        violation=float(np.max(np.asarray(run.violation)[:, 0], initial=0.0)),
+        velocity_violation=float(np.max(np.asarray(run.violation)[:, 1], initial=0.0)),
     )
 
 

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
+from holonomy.motion import consistent
 from holonomy.motion.engine import ENGINES, Engine
 from holonomy.motion.method import AbstractMethod
 from holonomy.systems import System, mechanics
@@ -65,9 +66,11 @@ def problem(
         from holonomy.motion.simulate import default_method
 
         method, why = default_method(system)
+    consistent.refuse_unheld(system, method)
+    steady = True
     if not is_traced:
-        system = _with_mass(system, Engine(system, method, engine), start, q, v)
-    return Problem(system, method, q, v, start, end, is_traced, engine, _notes(system, method, why))
+        system, q, v, steady = _with_mass(system, Engine(system, method, engine), start, q, v)
+    return Problem(system, method, q, v, start, end, is_traced, engine, _notes(system, method, why, steady))
 
 
 def _time(name: str, value: Any) -> float:
@@ -102,14 +105,16 @@ def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
     return near, tangent
 
 
-def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
     local = system.local(q)
-    return mechanics.mass_matrix(local.lagrangian, t, *local.enter(v)), system.raw_energy(t, q, v)
+    mass = mechanics.mass_matrix(local.lagrangian, t, *local.enter(v))
+    return mass, system.raw_energy(t, q, v), consistent.conditions(system, t, q, v)
 
 
-def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> System:
-    """The system, marked as having a positive definite mass matrix where the initial state shows one."""
-    mass, energy = (np.asarray(x) for x in engine.call(_first_look, system, np.float64(t), q, v))
+def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tuple[System, Any, Any, bool]:
+    """The system, marked as having a positive definite mass matrix where the initial state shows one; the state, on
+    the constraints to round-off; and whether the constraints let a state at rest stay."""
+    mass, energy, seen = jax.tree.map(np.asarray, engine.call(_first_look, system, np.float64(t), q, v))
     if not np.isfinite(energy):
         raise ValueError(
             f"The energy at the initial state is {energy}: the Lagrangian has no value at "
@@ -129,18 +134,21 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> Syst
             f"carries no mass, or the coordinates break down there, as angles do at a pole: start elsewhere, or give "
             f"the system a space without poles, such as space=hl.Sphere(2)."
         )
-    if bool(values[0] > 0) == system.definite:
-        return system
-    return replace(system, definite=bool(values[0] > 0))
+    if bool(values[0] > 0) != system.definite:
+        system = replace(system, definite=bool(values[0] > 0))
+    if seen is None:
+        return system, q, v, True
+    system, q, v = consistent.consistent(system, t, q, v, mass, seen)
+    return system, q, v, not np.any(seen.at_rest)
 
 
-def _notes(system: System, method: AbstractMethod, why: str) -> dict[str, str]:
+def _notes(system: System, method: AbstractMethod, why: str, steady: bool) -> dict[str, str]:
     traits = f"{method.traits}, order {method.order}" if method.traits else f"order {method.order}"
     return {
         "engine": "xla",
         "method": f"{method.label} ({traits})",
         "why": why,
-        "conservative": "yes" if system.autonomous and not system.forces else "no",
+        "conservative": "yes" if system.autonomous and steady and not system.forces else "no",
         "forced": "yes" if system.forces else "no",
         "coordinates": " ".join(system.names),
         "kinds": " ".join(c.kind for c in system.coordinates),

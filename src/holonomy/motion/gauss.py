@@ -100,10 +100,10 @@ class Gauss(AbstractMethod):
         """The last collocation polynomial, carried on into this step."""
         _, _, c = tableau(self.stages)
         ahead = 1.0 + jnp.asarray(c, state.y.dtype) * (h / state.h)
-        return jnp.stack([_basis(c, j, ahead) for j in range(self.stages)], axis=1) @ state.stages
+        return jnp.stack([basis(c, j, ahead) for j in range(self.stages)], axis=1) @ state.stages
 
 
-def _basis(c: np.ndarray, j: int, x: Any) -> Any:
+def basis(c: np.ndarray, j: int, x: Any) -> Any:
     """The j-th Lagrange polynomial on nodes c at x."""
     value = jnp.ones_like(x) if isinstance(x, jax.Array) else np.ones_like(x)
     for k in range(len(c)):
@@ -113,7 +113,7 @@ def _basis(c: np.ndarray, j: int, x: Any) -> Any:
 
 
 def _lagrange(c: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.stack([_basis(c, j, x) for j in range(len(c))], axis=1)
+    return np.stack([basis(c, j, x) for j in range(len(c))], axis=1)
 
 
 @cache

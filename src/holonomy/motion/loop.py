@@ -14,19 +14,35 @@ from holonomy.motion.method import AbstractMethod, Status, keep_if
 from holonomy.motion.plan import Plan
 from holonomy.motion.result import Code
 from holonomy.systems import System
+from holonomy.systems.constraints import Held
 
 ROWS = 256
 STEPS = 65536
 
 
 class Snapshot(NamedTuple):
-    r"""What is saved at a time; `pull` is \(\partial L/\partial q\), whose zeros tell cyclic coordinates."""
+    r"""What is saved at a time; `pull` is \(\partial L/\partial q\), whose zeros tell cyclic coordinates.
+
+    With constraints, `pull` also counts how these act on each coordinate, and `violation` is the largest
+    \(|\varphi|\) and the largest rate or velocity constraint; without, it and `multipliers` are None.
+    """
 
     q: Any
     v: Any
     energy: Any
     momentum: Any
     pull: Any
+    multipliers: Any = None
+    violation: Any = None
+
+    def columns(self) -> dict[str, Any]:
+        """The fields by name; multipliers without columns, and no violations, where there are no constraints."""
+        fields = self._asdict()
+        if self.multipliers is None:
+            rows = self.energy.shape
+            array = np if isinstance(self.energy, np.ndarray) else jnp
+            fields |= {"multipliers": array.zeros((*rows, 0)), "violation": array.zeros((*rows, 2))}
+        return fields
 
 
 class Progress(NamedTuple):
@@ -65,7 +81,17 @@ def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot
         pull, momentum = jax.grad(system.raw_lagrangian, argnums=(1, 2))(t, q, v)
     else:
         momentum, pull = jnp.zeros_like(v), jnp.ones_like(v)
-    return Snapshot(q, v, system.raw_energy(t, q, v), momentum, pull)
+    energy = system.raw_energy(t, q, v)
+    if system.constraints is None:
+        return Snapshot(q, v, energy, momentum, pull)
+    local = system.local(q)
+    y, w = local.enter(v)
+    every = Held(local, None, system.constraints.counts)
+    if system.flat:
+        pull = jnp.abs(pull) + jnp.sum(jnp.abs(every.normals(t, y)), axis=0)
+    gaps = jnp.abs(every.position(t, y)) if system.constraints.counts[0] else jnp.zeros(1, q.dtype)
+    violation = jnp.stack([jnp.max(gaps), jnp.max(jnp.abs(every.rates(t, y, w)))])
+    return Snapshot(q, v, energy, momentum, pull, method.multipliers(system, t, state), violation)
 
 
 def _judge(state: Any, status: Status) -> Any:

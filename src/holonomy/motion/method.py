@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from holonomy.motion.result import Code
-from holonomy.systems import System
+from holonomy.systems import System, constraints
 
 
 class Status(NamedTuple):
@@ -44,6 +44,17 @@ class AbstractMethod(eqx.Module):
     @abc.abstractmethod
     def read(self, system: System, t: Any, state: Any) -> tuple[Any, Any]:
         """Position and velocity of a state."""
+
+    def multipliers(self, system: System, t: Any, state: Any) -> Any:
+        """Multipliers of the system's constraints: those of the accelerations at the state's position and velocity."""
+        q, v = self.read(system, t, state)
+        local = system.local(q)
+        return constraints.multipliers(local, t, *local.enter(v))
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """Which constraints the method keeps: ``"holonomic"``, ``"velocity"``, both or none."""
+        return ()
 
     def fallback(self, certain: bool) -> AbstractMethod | None:
         """The same method with a slower, surer way to solve its equations, or None when there is none.
@@ -82,7 +93,10 @@ class PositionVelocity(NamedTuple):
 
 
 class AbstractRungeKutta(AbstractMethod):
-    """An explicit method on (q, v), which steps in the local chart of the present point."""
+    """An explicit method on (q, v), which steps in the local chart of the present point.
+
+    Constraints are held by projection after each step.
+    """
 
     @abc.abstractmethod
     def advance(self, slope: Any, t: Any, h: Any, y: Any, w: Any) -> tuple[Any, Any]:
@@ -94,8 +108,18 @@ class AbstractRungeKutta(AbstractMethod):
     def step(self, system: System, t: Any, h: Any, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
         local = system.local(state.q)
         y, w = local.enter(state.v)
-        y, w = self.advance(local.acceleration, t, h, y, w)
-        return PositionVelocity(*local.leave(y, w)), fine()
+        held = local.hold(t, y, w)
+        end, w = self.advance(local.acceleration, t, h, y, w)
+        if held is None:
+            return PositionVelocity(*local.leave(end, w)), fine()
+        from holonomy.motion.projection import finish
+
+        end, w, status = finish(local, held, t, h, end, w, y)
+        return PositionVelocity(*local.leave(end, w)), status
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        return ("holonomic", "velocity")
 
     def read(self, system: System, t: Any, state: PositionVelocity) -> tuple[Any, Any]:
         return state.q, state.v

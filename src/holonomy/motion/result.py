@@ -18,6 +18,7 @@ class Code(IntEnum):
     no_convergence = 2
     too_many_steps = 3
     interrupted = 4
+    rank_change = 5
 
 
 _SENTENCES = {
@@ -26,6 +27,7 @@ _SENTENCES = {
     Code.no_convergence: "The equations of an implicit step could not be solved.",
     Code.too_many_steps: "The adaptive method needed too many steps between two saved times.",
     Code.interrupted: "The run was interrupted.",
+    Code.rank_change: "The constraints changed their rank: their normals became dependent, or turned over in one step.",
 }
 _ADVICE = {
     Code.ok: "",
@@ -33,6 +35,7 @@ _ADVICE = {
     Code.no_convergence: "Try a smaller dt; if that does not help, the mass matrix may be singular there.",
     Code.too_many_steps: "Try looser rtol and atol, an implicit method such as Gauss, or more saved times.",
     Code.interrupted: "What was computed before is kept.",
+    Code.rank_change: "Such a configuration has more than one way on; if there is none there, try a smaller dt.",
 }
 
 

@@ -27,8 +27,10 @@ jax.tree_util.register_dataclass(Result, data_fields=["code", "t", "steps"], met
 class Run(eqx.Module):
     """What `simulate` returns. Arrays have time first; under vmap a batch axis stands before it.
 
-    `t`, `q`, `v`, `energy` are the saved states; `result` says how the run ended; `certificate` how good it is;
-    `run(t)` is the state between saved times. `system` is None for a run loaded from a file.
+    `t`, `q`, `v`, `energy` are the saved states; `multipliers` those of the constraints, holonomic, then velocity (no
+    columns for a free system); `violation` the largest constraint and the largest rate of one there; `result` says how
+    the run ended; `certificate` how good it is; `run(t)` is the state between saved times. `system` is None for a run
+    loaded from a file.
     """
 
     t: Shaped[Any, ...]
@@ -37,6 +39,8 @@ class Run(eqx.Module):
     energy: Shaped[Any, ...]
     momentum: Shaped[Any, ...]
     pull: Shaped[Any, ...]
+    multipliers: Shaped[Any, ...]
+    violation: Shaped[Any, ...]
     result: Result
     work: Any
     system: System | None

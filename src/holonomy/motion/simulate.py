@@ -14,6 +14,8 @@ from holonomy.motion.drive import Driver
 from holonomy.motion.gauss import Gauss
 from holonomy.motion.method import AbstractMethod
 from holonomy.motion.plan import Plan, plan
+from holonomy.motion.radau import Radau
+from holonomy.motion.rattle import Rattle
 from holonomy.motion.result import Code, Result, SimulationError
 from holonomy.motion.run import Run
 from holonomy.systems import System
@@ -98,11 +100,7 @@ def _collect(problem: check.Problem, rows: Plan, notes: dict[str, str], saved: l
     stopped = float(times[-1]) if code == Code.ok and len(times) else rows.t0 + steps * rows.dt
     return Run(
         t=times,
-        q=shots.q,
-        v=shots.v,
-        energy=shots.energy,
-        momentum=shots.momentum,
-        pull=shots.pull,
+        **shots.columns(),
         result=Result(code, stopped, steps),
         work=0 if now is None else int(now.work),
         system=problem.system,
@@ -117,11 +115,7 @@ def _traced(problem: check.Problem, rows: Plan, notes: dict[str, str]) -> Run:
     now, shots = loop.traced(problem.system, method, rows, jnp.asarray(problem.q0), jnp.asarray(problem.v0))
     return Run(
         t=jnp.asarray(rows.times, shots.q.dtype),
-        q=shots.q,
-        v=shots.v,
-        energy=shots.energy,
-        momentum=shots.momentum,
-        pull=shots.pull,
+        **shots.columns(),
         result=Result(now.code, rows.t0 + now.index * rows.dt, now.index),
         work=now.work,
         system=problem.system,
@@ -133,8 +127,14 @@ def _traced(problem: check.Problem, rows: Plan, notes: dict[str, str]) -> Run:
 
 def default_method(system: System) -> tuple[AbstractMethod, str]:
     """The method for a system, and why."""
-    del system
-    return Gauss(3), "smooth and unconstrained: symplectic, reversible, order 6"
+    if system.constraints is None:
+        return Gauss(3), "smooth and unconstrained: symplectic, reversible, order 6"
+    holonomic, velocity = system.constraints.counts
+    if not velocity:
+        return Rattle(4), "holonomic constraints: symplectic, reversible, held to round-off"
+    if not holonomic:
+        return Gauss(3), "velocity constraints: reversible by symmetric projection, order 6"
+    return Radau(3), "holonomic and velocity constraints together: both held at the end of each step"
 
 
 class _Bar:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 
-from holonomy.motion import check, loop
+from holonomy.motion import check
 from holonomy.motion.drive import Driver
 from holonomy.motion.method import AbstractMethod
 from holonomy.motion.result import Result, SimulationError
@@ -50,13 +51,13 @@ class Stepper:
         new, saved, done = self._driver.rows(now, t0, self.dt, np.array([steps]), np.zeros(1))
         if done != 1:
             raise SimulationError(self._broken(self._driver, t0, now, new))
-        return (t0, new), loop.Snapshot(*(x[0] for x in saved))
+        return (t0, new), jax.tree.map(lambda x: x[0], saved)
 
     def _broken(self, driver: Driver, t0: float, before: Any, now: Any) -> Run:
         _, shots, _ = driver.rows(before, t0, self.dt, np.zeros(1, np.int64), np.zeros(1))
         return Run(
             t=np.array([t0 + int(before.index) * self.dt]),
-            **shots._asdict(),
+            **shots.columns(),
             result=Result(int(now.code), t0 + int(now.index) * self.dt, int(now.index)),
             work=int(now.work),
             system=driver.system,

@@ -35,6 +35,9 @@ def to_dataset(run: Run) -> xr.Dataset:
         "momentum": (("time", "coordinate"), np.asarray(run.momentum), {"long_name": "momentum"}),
         "pull": (("time", "coordinate"), np.asarray(run.pull), {"long_name": "derivative of L by q"}),
     }
+    if np.shape(run.multipliers)[-1]:
+        data["multipliers"] = (("time", "condition"), np.asarray(run.multipliers), {"long_name": "multipliers"})
+        data["violation"] = (("time", "level"), np.asarray(run.violation), {"long_name": "largest violation"})
     if run.system is not None and run.system.positions is not None:
         places = run.system.places(run.t, run.q)
         data["x"] = (("time", "particle", "axis"), places, {"long_name": "positions of the particles", "units": "m"})
@@ -87,6 +90,7 @@ def load(path: str | Path) -> Run:
         return Run(
             t=data["time"].values,
             **{name: data[name].values for name in ("q", "v", "energy", "momentum", "pull")},
+            **_constraint_rows(data),
             result=Result(*(attributes[f"result_{k}"] for k in ("code", "time", "steps"))),
             work=attributes["work"],
             system=None,
@@ -96,6 +100,12 @@ def load(path: str | Path) -> Run:
         )
     except (OSError, KeyError) as error:
         raise ValueError(f"{source} is not a run saved by holonomy: {error}") from error
+
+
+def _constraint_rows(data: xr.Dataset) -> dict[str, np.ndarray]:
+    rows = data.sizes["time"]
+    empty = {"multipliers": np.zeros((rows, 0)), "violation": np.zeros((rows, 2))}
+    return {name: data[name].values if name in data else none for name, none in empty.items()}
 
 
 def _version(name: str) -> str:

@@ -44,6 +44,15 @@ def back_substitute(factored: Any, b: Float[Array, " n"]) -> Float[Array, " n"]:
     low, inverse = data
     n = len(inverse)
     x = [b[i] for i in range(n)]
+    if kind == "eliminated":
+        for i in range(n):
+            for j in range(i):
+                x[i] = x[i] - low[i][j] * x[j]
+        for i in reversed(range(n)):
+            for j in range(i + 1, n):
+                x[i] = x[i] - low[i][j] * x[j]
+            x[i] = x[i] * inverse[i]
+        return jnp.stack(x)
     for i in range(n):
         for j in range(i):
             x[i] = x[i] - low[i][j] * x[j]
@@ -52,6 +61,35 @@ def back_substitute(factored: Any, b: Float[Array, " n"]) -> Float[Array, " n"]:
         for j in range(i + 1, n):
             x[i] = x[i] - low[j][i] * x[j]
     return jnp.stack(x)
+
+
+def eliminate(a: Float[Array, "n n"]) -> tuple[Any, Any]:
+    """A factorisation of an unsymmetric matrix for `back_substitute`, and whether its determinant is positive.
+
+    Small matrices are factored without exchanging rows, which is right for those near a positive definite one.
+    """
+    n = a.shape[-1]
+    if n > UNROLLED:
+        lu, pivots = jsl.lu_factor(a)
+        swaps = jnp.where(pivots == jnp.arange(n, dtype=pivots.dtype), 1.0, -1.0)
+        return ("general", (lu, pivots)), jnp.prod(jnp.sign(jnp.diagonal(lu)) * swaps) > 0
+    rows = [[a[i, j] for j in range(n)] for i in range(n)]
+    inverse = []
+    good = jnp.bool_(True)
+    for j in range(n):
+        # a pivot lost in the rounding of its own row is as good as none
+        good = good & (rows[j][j] > 1e-13 * jnp.abs(a[j, j]))
+        inverse.append(1.0 / rows[j][j])
+        for i in range(j + 1, n):
+            rows[i][j] = rows[i][j] * inverse[j]
+            for k in range(j + 1, n):
+                rows[i][k] = rows[i][k] - rows[i][j] * rows[j][k]
+    return ("eliminated", (rows, inverse)), good
+
+
+def positive(a: Float[Array, "n n"]) -> Any:
+    """Whether elimination finds positive pivots, as it does for matrices near a positive definite one."""
+    return eliminate(a)[1]
 
 
 def solve(a: Float[Array, "n n"], b: Float[Array, " n"], definite: bool) -> Float[Array, " n"]:

@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from holonomy.systems import mechanics
+from holonomy.systems import constraints, mechanics
 from holonomy.systems.linear import solve
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Local(eqx.Module):
         return self.system.raw_lagrangian(t, x, v)
 
     @property
-    def force(self) -> Any:
+    def applied(self) -> Any:
         """Generalised forces as a covector of y, or None when there are none."""
         if not self.system.forces:
             return None
@@ -61,9 +61,49 @@ class Local(eqx.Module):
 
         return covector
 
+    @property
+    def force(self) -> Any:
+        """Applied forces and those of the constraints, as a covector of y; None when there are neither."""
+        applied = self.applied
+        if self.system.constraints is None:
+            return applied
+
+        def covector(t: Any, y: Any, w: Any) -> Any:
+            held = self.hold(t, y, w)
+            assert held is not None
+            total = held.normals(t, y).T @ constraints.accelerate(self, held, t, y, w)[1]
+            return total if applied is None else total + applied(t, y, w)
+
+        return covector
+
     def acceleration(self, t: Any, y: Any, w: Any) -> Any:
         """The second derivative of y along the motion."""
-        return mechanics.acceleration(self.lagrangian, self.force, t, y, w, self.definite)
+        held = self.hold(t, y, w)
+        if held is not None:
+            return constraints.accelerate(self, held, t, y, w)[0]
+        return mechanics.acceleration(self.lagrangian, self.applied, t, y, w, self.definite)
+
+    def hold(self, t: Any, y: Any, w: Any) -> constraints.Held | None:
+        """The constraints to hold from this state on, or None when there are none."""
+        return constraints.hold(self, t, y, w)
+
+    def holonomic(self, t: Any, y: Any) -> Any:
+        """All holonomic conditions, zero where they hold."""
+        given = self.system.constraints
+        assert given is not None
+        return _joined([f(t, self.point(y), *self.system.last) for f in given.holonomic], y.dtype)
+
+    def rates(self, t: Any, y: Any, w: Any) -> Any:
+        """How fast the holonomic conditions change, then the velocity conditions; zero where they hold."""
+        given = self.system.constraints
+        assert given is not None
+        parts = []
+        if given.holonomic:
+            parts.append(jax.jvp(self.holonomic, (t, y), (jnp.ones_like(t), w))[1])
+        if given.velocity:
+            x, v = self.leave(y, w)
+            parts += [f(t, x, v, *self.system.last) for f in given.velocity]
+        return _joined(parts, y.dtype)
 
     def enter(self, v: Any) -> tuple[Any, Any]:
         """Coordinates and velocity of the anchor moving with the ambient velocity v."""
@@ -96,3 +136,9 @@ class Local(eqx.Module):
     def _least_squares(self, y: Any, v: Any) -> Any:
         frame = jax.jacfwd(self.point)(y)
         return solve(frame.T @ frame, frame.T @ v, definite=True)
+
+
+def _joined(parts: list[Any], dtype: Any) -> Any:
+    if not parts:
+        return jnp.zeros(0, dtype)
+    return parts[0] if len(parts) == 1 else jnp.concatenate(parts)

@@ -321,7 +321,15 @@ def vector(name: str, value: Any, shape: tuple[int, ...], system: System) -> Any
 
 
 def _assemble(frame: build.Frame, lagrangian: Function, **known: Any) -> System:
-    fields = {"kinetic": None, "potential": None, "positions": None, "definite": False, "forces": (), "constraints": None, **known}
+    fields = {
+        "kinetic": None,
+        "potential": None,
+        "positions": None,
+        "definite": False,
+        "forces": (),
+        "constraints": None,
+        **known,
+    }
     return System(
         lagrangian=lagrangian,
         parameters=frame.parameters,

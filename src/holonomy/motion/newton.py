@@ -1,0 +1,83 @@
+r"""Roots of a step's equations by Newton's method with a matrix that stays the same, to round-off.
+
+A tolerance chosen once and for all is wrong for multipliers: they come from residuals divided by powers of the step,
+so that what is negligible at one step spoils them at a smaller one. The iteration therefore goes on until corrections
+no longer shrink, and only asks that they are small by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+_SIMPLIFIED = 40
+_FULL = 25
+_FLOOR = 1e5  # in units of round-off: corrections that do not halve any more below this are noise
+_NOISE = 1e-7  # where the system's own functions cancel digits, corrections may stop shrinking as high as this
+
+
+class _Iterate(NamedTuple):
+    z: Any
+    change: Any
+    best: Any
+    stalled: Any
+    count: Any
+    done: Any
+
+
+def solve(
+    residual: Callable[[Any], Any],
+    direction: Callable[[Any], Any],
+    measure: Callable[[Any], Any],
+    scale: Callable[[Any], Any],
+    guess: Any,
+    *,
+    full: bool = False,
+    enough: Callable[[Any], Any] | None = None,
+) -> tuple[Any, Any, Any]:
+    """The root of `residual` near `guess`, whether it was found, and the number of iterations.
+
+    `direction` turns a residual into a correction with a frozen matrix; `full` takes the exact Jacobian at every
+    iterate instead. `measure` is the size of a correction, to be compared with `scale` of the iterate. `enough`, if
+    given, says of a residual whether to stop, in place of the rule above. Derivatives of the root are those of the
+    implicit function theorem.
+    """
+
+    def correction(z: Any, value: Any) -> Any:
+        if not full:
+            return direction(value)
+        return jnp.linalg.solve(jax.jacfwd(residual)(z), value)
+
+    def once(it: _Iterate) -> _Iterate:
+        value = residual(it.z)
+        step = correction(it.z, value)
+        change, size = measure(step), scale(it.z)
+        stalled = jnp.where(change < 0.9 * it.best, 0, it.stalled + 1)
+        tiny = jnp.finfo(change.dtype).eps * size
+        # the next correction, foreseen from the last two, would be lost in rounding
+        settled = (it.count > 0) & (change * change <= 0.25 * tiny * it.change)
+        at_floor = (change >= 0.5 * it.change) & (change <= _FLOOR * tiny)
+        noisy = (stalled >= 4) & (change <= _NOISE * size)
+        done = (change == 0) | settled | at_floor | noisy
+        if enough is not None:
+            done = enough(value)
+        if enough is not None:
+            step = jnp.where(done, 0.0, step)
+        return _Iterate(it.z - step, change, jnp.minimum(it.best, change), stalled, it.count + 1, done)
+
+    def find(_: Any, start: Any) -> tuple[Any, Any]:
+        big = jnp.asarray(jnp.finfo(start.dtype).max, start.dtype)
+        first = _Iterate(start, big, big, jnp.int32(0), jnp.int32(0), jnp.bool_(False))
+        limit = _FULL if full else _SIMPLIFIED
+        last = jax.lax.while_loop(lambda it: ~it.done & (it.count < limit) & (it.change < jnp.inf), once, first)
+        # custom_root gives auxiliary outputs a tangent, which flags and counts cannot have
+        return last.z, jnp.stack([last.done.astype(start.dtype), last.count.astype(start.dtype)])
+
+    def tangent_solve(linear: Any, y: Any) -> Any:
+        return jnp.linalg.solve(jax.jacfwd(linear)(jnp.zeros_like(y)), y)
+
+    root, aux = jax.lax.custom_root(residual, guess, find, tangent_solve, has_aux=True)
+    return root, aux[0] > 0, aux[1].astype(jnp.int32)

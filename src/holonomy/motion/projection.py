@@ -1,0 +1,86 @@
+r"""Back to the constraints after a step that does not keep them by itself.
+
+The state goes to a nearby consistent one along directions that are orthogonal to the constraint surface in the kinetic
+metric: \(y + M^{-1}G^\top\mu\) with \(\varphi = 0\), then \(w + M^{-1}N^\top\nu\) with \(r = 0\).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from holonomy.motion import newton
+from holonomy.motion.method import Status
+from holonomy.motion.result import Code
+from holonomy.systems import mechanics
+from holonomy.systems.constraints import Bordered, Held, border, bordered_solve
+from holonomy.systems.linear import positive
+from holonomy.systems.local import Local
+
+
+def settle(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any, Any]:
+    """Coordinates and velocity of a consistent state near (y, w), and a code of `Result`."""
+    found = jnp.bool_(True)
+    if held.counts[0]:
+        y, found = _on_surface(local, held, t, y, w)
+    bordered = border(mechanics.mass_matrix(local.lagrangian, t, y, w), held.normals(t, y), local.definite)
+    for _ in range(2):  # the second removes what rounding left of the first
+        w = w + bordered_solve(bordered, jnp.zeros_like(w), -held.rates(t, y, w))[0]
+    return y, w, jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
+
+
+def _on_surface(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any]:
+    mass = mechanics.mass_matrix(local.lagrangian, t, y, w)
+    ways = normal_moves(border(mass, held.gradient(t, y), local.definite), y)
+
+    def residual(rise: Any) -> Any:
+        return held.position(t, y + ways @ rise)
+
+    rise, found, _ = newton.solve(
+        residual,
+        lambda r: r,  # moving by ways @ rise changes the conditions by rise
+        lambda step: jnp.max(jnp.abs(ways @ step)),
+        lambda _: jnp.max(jnp.abs(y)) + jnp.finfo(y.dtype).tiny,
+        jnp.zeros(held.counts[0], y.dtype),
+    )
+    return y + ways @ rise, found
+
+
+def normal_moves(bordered: Bordered, y: Any) -> Any:
+    """Moves, as columns, orthogonal to the surface in the kinetic metric, that raise one condition each by one."""
+    unit = jnp.eye(bordered.normals.shape[0], dtype=y.dtype)
+    return jax.vmap(lambda e: bordered_solve(bordered, jnp.zeros_like(y), e)[0])(unit).T
+
+
+def turned(local: Local, held: Held, t: Any, h: Any, before: Any, after: Any, w: Any) -> Any:
+    r"""A code: whether the normals of the constraints kept their rank from one end of a step to the other.
+
+    \(\det(N_0 M^{-1} N_1^\top)\) is positive for nearby ends and changes its sign when the normals become dependent
+    in between.
+    """
+    first, second = held.normals(t, before), held.normals(t + h, after)
+    mass = mechanics.mass_matrix(local.lagrangian, t, before, w)
+    if local.definite:
+        across = border(mass, first, definite=True).across
+        mixed = second @ across
+    else:
+        mixed = second @ first.T
+    return jnp.where(positive(mixed), jnp.int32(Code.ok), jnp.int32(Code.rank_change))
+
+
+def worse(*codes: Any) -> Any:
+    """The first code that is not good."""
+    result = codes[0]
+    for code in codes[1:]:
+        result = jnp.where(result == Code.ok, code, result)
+    return result
+
+
+def finish(local: Local, held: Held | None, t: Any, h: Any, y: Any, w: Any, start: Any) -> tuple[Any, Any, Status]:
+    """A step's end brought back to the constraints: coordinates, velocity, and how that went."""
+    if held is None:
+        return y, w, Status(jnp.int32(Code.ok), jnp.int32(1))
+    y, w, code = settle(local, held, t + h, y, w)
+    return y, w, Status(worse(turned(local, held, t, h, start, y, w), code), jnp.int32(1))

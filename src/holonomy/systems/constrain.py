@@ -1,0 +1,237 @@
+"""Adding constraints to a system, with a sentence for every mistake, and what a person asks of a constrained system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float
+
+from holonomy.systems import build, mechanics
+from holonomy.systems.constraints import Constraints, Held
+from holonomy.trace.program import Function
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
+
+_TRIES = 3
+_NEAREST = 200
+RANK = 1e-9  # singular values below this share of the largest count as zero
+
+
+def constrain(
+    system: System,
+    holonomic: Callable[..., Any] | None,
+    velocity: Callable[..., Any] | None,
+    unilateral: Callable[..., Any] | None,
+    restitution: float,
+) -> System:
+    """The system with these constraints besides those it has."""
+    if unilateral is not None or restitution != 1.0:
+        raise ValueError(
+            "unilateral= and restitution= belong to contact, which this version does not have yet; pass holonomic= or "
+            "velocity= constraints."
+        )
+    if holonomic is None and velocity is None:
+        raise ValueError("Pass holonomic=phi(t, q), velocity=a(t, q, v), or both; got neither.")
+    frame = build.Frame(system.coordinates, system.parameters, system.space, system.parametric)
+    before = system.constraints or Constraints((), (), (0, 0), None)
+    of_position, of_velocity = before.holonomic, before.velocity
+    m, k = before.counts
+    if holonomic is not None:
+        traced, count = _conditions(frame, "holonomic constraint", holonomic, frame.example())
+        of_position, m = (*of_position, traced), m + count
+    if velocity is not None:
+        traced, count = _conditions(frame, "velocity constraint", velocity, frame.example(velocity=True))
+        _refuse_not_affine(system, traced)
+        of_velocity, k = (*of_velocity, traced), k + count
+    return replace(system, constraints=Constraints(of_position, of_velocity, (m, k), None))
+
+
+def _conditions(frame: build.Frame, name: str, function: Any, example: Any) -> tuple[Function, int]:
+    traced, shape = frame.trace(name, function, example)
+    if shape == ():
+        return frame.trace(name, lambda *args: jnp.reshape(traced(*args), (1,)), example)[0], 1
+    if len(shape) != 1 or shape[0] == 0:
+        raise ValueError(
+            f"The {name} must return one number per condition, shape (m,), zero where it holds; it returned shape "
+            f"{tuple(shape)}."
+        )
+    return traced, shape[0]
+
+
+def _refuse_not_affine(system: System, function: Function) -> None:
+    """Raise where a velocity constraint is seen not to be affine in v at a few states."""
+    if any(isinstance(x, Tracer) for x in jax.tree.leaves((function, system.parameters))):
+        return
+    random = np.random.default_rng(0)
+    for _ in range(_TRIES):
+        q, u, w = (random.normal(size=system.space.point_dim) for _ in range(3))
+        if not system.flat:
+            q = np.asarray(system.space.project(q))
+        curved = np.asarray(_second_difference(function, np.float64(random.uniform()), q, u, w, system.last))
+        if np.all(np.isfinite(curved)) and np.any(np.abs(curved[0]) > 1e-8 * (curved[1] + 1e-300)):
+            worst = int(np.argmax(np.abs(curved[0])))
+            raise ValueError(
+                f"A velocity constraint must be affine in v, a(t, q)·v + b(t, q) = 0; component {worst} is not: it "
+                f"curves by {curved[0][worst]:.3g} between velocities. Divide or solve for a form that is linear in v; "
+                f"a condition such as v·v = c² is a condition on energy, and no constraint of mechanics."
+            )
+
+
+@eqx.filter_jit
+def _second_difference(function: Function, t: Any, q: Any, u: Any, w: Any, last: Any) -> Any:
+    at = [function(t, q, x, *last) for x in (u + w, u, w, jnp.zeros_like(u))]
+    return jnp.stack([at[0] - at[1] - at[2] + at[3], sum((jnp.abs(x) for x in at), jnp.zeros_like(at[0]))])
+
+
+# ── Asked by a person ─────────────────────────────────────────────────────────────────────────────────
+
+
+@eqx.filter_jit
+def multipliers(system: System, t: Any, q: Any, v: Any) -> Float[Array, " conditions"]:
+    """The multipliers of all conditions at a state, of least norm."""
+    if system.constraints is None:
+        return jnp.zeros(0, q.dtype)
+    local = system.local(q)
+    y = local.origin
+    normals = Held(local, None, system.constraints.counts).normals(t, y)
+    return least_norm(_matrices(system, t, q, v), normals)[1]
+
+
+def least_norm(matrices: Any, normals: Any) -> tuple[Any, Any]:
+    """Acceleration and multipliers of least norm, whatever the rank."""
+    mass, force, bias = matrices
+    across = jnp.linalg.solve(mass, normals.T)
+    gram = normals @ across
+    multipliers = _pseudo(gram, -bias - normals @ jnp.linalg.solve(mass, force))
+    return jnp.linalg.solve(mass, force + normals.T @ multipliers), multipliers
+
+
+def _matrices(system: System, t: Any, q: Any, v: Any) -> Any:
+    """Mass matrix, forces without constraints, and what the constraints ask of accelerations."""
+    assert system.constraints is not None
+    local = system.local(q)
+    y, w = local.enter(v)
+    force = mechanics.inertial_force(local.lagrangian, t, y, w)
+    if local.applied is not None:
+        force = force + local.applied(t, y, w)
+    mass = mechanics.mass_matrix(local.lagrangian, t, y, w)
+    return mass, force, Held(local, None, system.constraints.counts).bias(t, y, w)
+
+
+def _pseudo(gram: Any, right: Any) -> Any:
+    """The solution of least norm of a symmetric system that may be singular but is solvable."""
+    return jnp.linalg.pinv(gram, rtol=RANK, hermitian=True) @ right
+
+
+def cartesian(system: System, t: Any, q: Any, v: Any) -> Float[Array, "particles d"]:
+    """The smallest forces on the particles that do the constraints' virtual work."""
+    if system.positions is None:
+        raise ValueError("Constraint forces on particles need positions: make the system with from_positions.")
+    return _cartesian(system, t, q, v)
+
+
+@eqx.filter_jit
+def _cartesian(system: System, t: Any, q: Any, v: Any) -> Any:
+    positions = system.positions
+    assert positions is not None
+    shape = jax.eval_shape(lambda: positions(t, q, *system.last)).shape
+    if system.constraints is None:
+        return jnp.zeros(shape, q.dtype)
+    local = system.local(q)
+    y = local.origin
+    normals = Held(local, None, system.constraints.counts).normals(t, y)
+    slope = jax.jacfwd(lambda x: positions(t, local.point(x), *system.last).ravel())(y)
+    pull = normals.T @ least_norm(_matrices(system, t, q, v), normals)[1]
+    return (slope @ _pseudo(slope.T @ slope, pull)).reshape(shape)
+
+
+def displacements(system: System, t: Any, q: Any) -> Any:
+    """A basis of the kernel of N as columns, orthonormal in the kinetic metric."""
+    if any(isinstance(x, Tracer) for x in jax.tree.leaves((system, t, q))):
+        raise ValueError("The number of degrees of freedom is a shape, so it cannot be traced; call outside jit.")
+    mass, normals, frame = (np.asarray(x) for x in _tangent(system, t, q))
+    root = np.linalg.cholesky(mass)  # in root.T @ y the kinetic metric is the Euclidean one
+    scaled = np.linalg.solve(root, normals.T)
+    left, size, _ = np.linalg.svd(scaled, full_matrices=True)
+    rank = int(np.sum(size > RANK * max(size.max(initial=0.0), np.finfo(float).tiny)))
+    return jnp.asarray(frame @ np.linalg.solve(root.T, left[:, rank:]))
+
+
+@eqx.filter_jit
+def _tangent(system: System, t: Any, q: Any) -> Any:
+    local = system.local(q)
+    y, w = local.enter(jnp.zeros_like(q))
+    none = jnp.zeros((0, y.size), q.dtype)
+    given = system.constraints
+    normals = none if given is None else Held(local, None, given.counts).normals(t, y)
+    return mechanics.mass_matrix(local.lagrangian, t, y, w), normals, jax.jacfwd(local.point)(y)
+
+
+# ── The nearest consistent state ──────────────────────────────────────────────────────────────────────
+
+
+def project(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    """The nearest consistent state; outside of jit, a ValueError where there is none near."""
+    if system.constraints is None:
+        return jnp.asarray(q), jnp.asarray(v)
+    q, v, gap = _project(system, t, q, v)
+    if not isinstance(gap, Tracer) and not bool(np.all(np.asarray(gap) < 1e-8)):
+        of = "positions" if not gap[0] < 1e-8 else "velocities"
+        raise ValueError(
+            f"No state near this one satisfies the constraints on {of} (the best one misses by {float(max(gap)):.3g}). "
+            f"Either they contradict each other, or the start is too far away: pass a state closer to the constraints."
+        )
+    return q, v
+
+
+@eqx.filter_jit
+def _project(system: System, t: Any, q: Any, v: Any) -> Any:
+    given = system.constraints
+    assert given is not None
+    local = system.local(q)
+    y, w = local.enter(v)
+    conditions = Held(local, None, given.counts)
+    inverse = jnp.linalg.inv(mechanics.mass_matrix(local.lagrangian, t, y, w))
+    y = _nearest(conditions, inverse, t, y) if given.counts[0] else y
+    normals = conditions.normals(t, y)
+    for _ in range(2):  # the second removes what rounding left of the first
+        across = jnp.linalg.solve(mechanics.mass_matrix(local.lagrangian, t, y, w), normals.T)
+        w = w - across @ _pseudo(normals @ across, conditions.rates(t, y, w))
+    size = 1.0 + jnp.max(jnp.abs(y))
+    gap = jnp.max(jnp.abs(conditions.position(t, y)), initial=0.0) / size
+    slip = jnp.max(jnp.abs(conditions.rates(t, y, w))) / (1.0 + jnp.max(jnp.abs(w)))
+    return *local.leave(y, w), jnp.stack([gap, slip])
+
+
+def _nearest(conditions: Held, inverse: Any, t: Any, start: Any) -> Any:
+    """The point of the constraint surface nearest to `start`; Newton's method alone where that search fails."""
+
+    def correct(y: Any, back: Any) -> Any:
+        slope, value = conditions.gradient(t, y), conditions.position(t, y)
+        across = inverse @ slope.T
+        return across @ _pseudo(slope @ across, slope @ back - value)
+
+    def search(move: Any, first: Any, limit: int) -> Any:
+        def going(carry: Any) -> Any:
+            _, change, last, count = carry
+            return (count < limit) & (change > 0) & ((change < 0.9 * last) | (change > 1e-12) | (count < 3))
+
+        def once(carry: Any) -> Any:
+            y, change, _, count = carry
+            new = move(y)
+            return new, jnp.max(jnp.abs(new - y)), change, count + 1
+
+        big = jnp.full((), jnp.inf, first.dtype)
+        return jax.lax.while_loop(going, once, (first, big, big, 0))
+
+    y, change, _, _ = search(lambda y: start + correct(y, y - start), start, _NEAREST)
+    y = jnp.where(change < 1e-9, y, start)
+    return search(lambda y: y + correct(y, jnp.zeros_like(y)), y, 50)[0]

@@ -1,0 +1,182 @@
+r"""Constraints: conditions on positions and on velocities, and the forces that keep them.
+
+Holonomic \(\varphi(t,q) = 0\) and velocity constraints \(a(t,q,v) = 0\), affine in v, act alike on velocities: with
+\(r(t,q,v) = (\partial_t\varphi + \partial_q\varphi\,v,\; a)\) and \(N = \partial r/\partial v\) the motion solves
+
+\[ M \dot v = f + N^\top\lambda, \qquad N\dot v + \dot r|_{\dot v = 0} = 0. \]
+
+Where some conditions follow from the others, as many as are independent are held and the multipliers are those of
+least norm among all that give the same force.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from holonomy.systems import mechanics
+from holonomy.systems.linear import back_substitute, factor, solve
+from holonomy.trace.program import Function
+
+if TYPE_CHECKING:
+    from holonomy.systems.local import Local
+
+Vector = Float[Array, " n"]
+Matrix = Float[Array, "r n"]
+
+
+class Constraints(eqx.Module):
+    """Holonomic and velocity constraints in the order in which they were given.
+
+    `counts` are how many conditions there are of each kind; `ranks` how many of them are independent where that is
+    fewer, else None.
+    """
+
+    holonomic: tuple[Function, ...]
+    velocity: tuple[Function, ...]
+    counts: tuple[int, int] = eqx.field(static=True)
+    ranks: tuple[int, int] | None = eqx.field(static=True)
+
+
+class Held(eqx.Module):
+    """The conditions that a step holds: all of them, or independent ones where some are redundant."""
+
+    local: Local
+    pick: Int[Array, " r"] | None
+    counts: tuple[int, int] = eqx.field(static=True)
+
+    def position(self, t: Any, y: Vector) -> Array:
+        r"""\(\varphi(t, y)\)."""
+        every = self.local.holonomic(t, y)
+        return every if self.pick is None else every[self.pick[: self.counts[0]]]
+
+    def rates(self, t: Any, y: Vector, w: Vector) -> Array:
+        r"""\(r(t, y, w)\), holonomic first; zero along every motion that keeps the constraints."""
+        every = self.local.rates(t, y, w)
+        return every if self.pick is None else every[self.pick]
+
+    def gradient(self, t: Any, y: Vector) -> Matrix:
+        r"""\(\partial\varphi/\partial y\)."""
+        return jax.jacrev(lambda x: self.position(t, x))(y)
+
+    def normals(self, t: Any, y: Vector) -> Matrix:
+        r"""\(N = \partial r/\partial w\); r is affine in w, so it does not matter at which w."""
+        parts = [self.gradient(t, y)] if self.counts[0] else []
+        if self.counts[1]:
+            parts.append(jax.jacrev(lambda u: self.rates(t, y, u)[self.counts[0] :])(jnp.zeros_like(y)))
+        return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
+
+    def bias(self, t: Any, y: Vector, w: Vector) -> Array:
+        r"""\(\dot r\) along the motion without its part linear in the acceleration."""
+        return jax.jvp(lambda s, x: self.rates(s, x, w), (t, y), (jnp.ones_like(t), w))[1]
+
+    @property
+    def count(self) -> int:
+        """How many conditions are held."""
+        return sum(self.counts)
+
+
+def hold(local: Local, t: Any, y: Vector, w: Vector) -> Held | None:
+    """The conditions to hold from a state on, None where there are no constraints."""
+    constraints = local.system.constraints
+    if constraints is None:
+        return None
+    every = Held(local, None, constraints.counts)
+    if constraints.ranks is None:
+        return every
+    normals = every.normals(t, y)
+    weight = mechanics.mass_matrix(local.lagrangian, t, y, w) if local.definite else jnp.eye(y.size, dtype=y.dtype)
+    mass = factor(weight, definite=True)
+    across = normals @ jax.vmap(lambda row: back_substitute(mass, row))(normals).T
+    return Held(local, independent(across, constraints.counts, constraints.ranks), constraints.ranks)
+
+
+def independent(gram: Float[Array, "m m"], counts: tuple[int, int], ranks: tuple[int, int]) -> Int[Array, " r"]:
+    """Rows that span the others, by Cholesky's elimination with the largest pivot; holonomic rows are taken first."""
+    total = gram.shape[0]
+    is_holonomic = jnp.arange(total) < counts[0]
+    left = jax.lax.stop_gradient(gram)
+    free = jnp.ones(total, bool)
+    chosen = []
+    for step in range(sum(ranks)):
+        allowed = free & (is_holonomic if step < ranks[0] else ~is_holonomic)
+        pivot = jnp.argmax(jnp.where(allowed, jnp.diagonal(left), -jnp.inf))
+        column = left[:, pivot]
+        left = left - jnp.outer(column, column) / column[pivot]
+        free = free & (jnp.arange(total) != pivot)
+        chosen.append(pivot)
+    return jnp.stack(chosen)
+
+
+# ── The linear system of mass and constraints ─────────────────────────────────────────────────────────
+
+
+class Bordered(NamedTuple):
+    r"""A factorisation of \(\begin{pmatrix} M & -N^\top \\ N & 0\end{pmatrix}\)."""
+
+    mass: Any
+    across: Any
+    schur: Any
+    normals: Any
+
+
+def border(mass: Float[Array, "n n"], normals: Matrix, definite: bool) -> Bordered:
+    """Factor the system of mass and constraints; `definite` promises a positive definite mass matrix."""
+    if definite:
+        factored = factor(mass, definite=True)
+        across = jax.vmap(lambda row: back_substitute(factored, row))(normals).T
+        return Bordered(factored, across, factor(normals @ across, definite=True), normals)
+    r = normals.shape[0]
+    whole = jnp.concatenate(
+        [
+            jnp.concatenate([mass, -normals.T], axis=1),
+            jnp.concatenate([normals, jnp.zeros((r, r), mass.dtype)], axis=1),
+        ]
+    )
+    return Bordered(factor(whole, definite=False), None, None, normals)
+
+
+def bordered_solve(bordered: Bordered, force: Vector, rate: Array) -> tuple[Vector, Array]:
+    r"""x and \(\mu\) with \(Mx - N^\top\mu = f\) and \(Nx = r\)."""
+    if bordered.schur is None:
+        both = back_substitute(bordered.mass, jnp.concatenate([force, rate]))
+        return both[: force.size], both[force.size :]
+    free = back_substitute(bordered.mass, force)
+    multipliers = back_substitute(bordered.schur, rate - bordered.normals @ free)
+    return free + bordered.across @ multipliers, multipliers
+
+
+def accelerate(local: Local, held: Held, t: Any, y: Vector, w: Vector) -> tuple[Vector, Array]:
+    """Accelerations and the multipliers of the held conditions."""
+    force = mechanics.inertial_force(local.lagrangian, t, y, w)
+    if local.applied is not None:
+        force = force + local.applied(t, y, w)
+    bordered = border(mechanics.mass_matrix(local.lagrangian, t, y, w), held.normals(t, y), local.definite)
+    return bordered_solve(bordered, force, -held.bias(t, y, w))
+
+
+def multipliers(local: Local, t: Any, y: Vector, w: Vector) -> Array:
+    """The multipliers of all conditions, of least norm where they are not unique."""
+    held = hold(local, t, y, w)
+    assert held is not None
+    return spread(local, held, t, y, accelerate(local, held, t, y, w)[1])
+
+
+def spread(local: Local, held: Held, t: Any, y: Vector, values: Array) -> Array:
+    r"""Multipliers of all conditions, of least norm, that give the same force as those of the held ones.
+
+    With all normals a combination \(N = B N_h\) of the held ones, \(\lambda = B(B^\top B)^{-1}\lambda_h\).
+    """
+    if held.pick is None:
+        return values
+    constraints = local.system.constraints
+    assert constraints is not None
+    few = held.normals(t, y)
+    every = Held(local, None, constraints.counts).normals(t, y)
+    gram = factor(few @ few.T, definite=True)
+    combination = jax.vmap(lambda row: back_substitute(gram, few @ row))(every)
+    return combination @ solve(combination.T @ combination, values, definite=True)
