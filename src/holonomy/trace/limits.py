@@ -25,8 +25,8 @@ class Limits:
     carried: int = 256
     nodes: int = 150_000
     unrolled: int = 600
-    solve: int = 8
-    pivoted: int = 4
+    solve: int = 16
+    pivoted: int = 6
 
 
 @dataclass(frozen=True, slots=True)

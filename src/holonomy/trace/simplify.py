@@ -230,7 +230,7 @@ def _mul_constant(k: Algebra, a: Node, b: Node) -> Node:
 def _div(k: Algebra, a: Node, b: Node) -> Node:
     if a.dtype[0] != "f":
         return a if _is(b, 1) else k.raw("div", a, b)
-    if b.op == "const" and b.data != 0:
+    if b.op == "const" and abs(b.data) >= _SMALLEST_DIVISOR:
         return k("mul", k("div", k.constant(1, b.dtype), b), a)
     if _is(a, 0):
         return a
@@ -265,6 +265,7 @@ def _pow(k: Algebra, a: Node, b: Node) -> Node:
 
 
 _LARGEST_POWER: Final = 16
+_SMALLEST_DIVISOR: Final = 1e-30  # its reciprocal is a number in single precision too
 
 
 def _parity(op: str) -> Callable[[Algebra, Node], Node]:
