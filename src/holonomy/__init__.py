@@ -39,6 +39,7 @@ _ROOMS = {
     "SymplecticEuler": "motion",
     "Gauss": "motion",
     "Adaptive": "motion",
+    "Taylor": "motion",
     "Rattle": "motion",
     "Radau": "motion",
 }
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from holonomy.motion import SimulationError as SimulationError
     from holonomy.motion import Stepper as Stepper
     from holonomy.motion import SymplecticEuler as SymplecticEuler
+    from holonomy.motion import Taylor as Taylor
     from holonomy.motion import load as load
     from holonomy.motion import simulate as simulate
     from holonomy.spaces import SE2 as SE2

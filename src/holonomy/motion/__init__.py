@@ -16,3 +16,4 @@ from holonomy.motion.simulate import simulate as simulate
 from holonomy.motion.stepper import Stepper as Stepper
 from holonomy.motion.store import load as load
 from holonomy.motion.symplectic_euler import SymplecticEuler as SymplecticEuler
+from holonomy.motion.taylor import Taylor as Taylor

@@ -20,7 +20,7 @@ class Driver:
     def __init__(self, system: System, method: AbstractMethod, engine: str | None = None):
         self.system = system
         self.method = method
-        self.engine = Engine(system, method, engine)
+        self.engine = method.engine(system, engine) or Engine(system, method, engine)
 
     def start(self, t: float, q: Any, v: Any) -> loop.Progress:
         """The loop's state at an initial condition."""
