@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from holonomy.motion import projection
 from holonomy.motion.method import AbstractMethod, Status
 from holonomy.motion.result import Code
 from holonomy.systems import System
@@ -29,7 +30,7 @@ class Adaptive(AbstractMethod):
 
     A step of length dt, the spacing of saved times, is made of as many inner steps as `rtol` and `atol` ask for; saved
     states lie at the ends of inner steps, not on an interpolant, so that they have the method's full order. Explicit:
-    for forced, dissipative and time-dependent motion that is not stiff.
+    for forced, dissipative and time-dependent motion that is not stiff. Constraints are held by projection after dt.
     """
 
     rtol: Any
@@ -49,6 +50,10 @@ class Adaptive(AbstractMethod):
     @property
     def order(self) -> int:
         return self.order_
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        return ("holonomic", "velocity")
 
     @property
     def scalar(self) -> bool:
@@ -93,10 +98,17 @@ class Adaptive(AbstractMethod):
         if not system.flat:
             q = system.space.project(q)
             v = system.space.tangent(q, v)
+        local = system.local(q)
+        y, w = local.enter(v)
+        held = local.hold(t + h, y, w)
+        code = jnp.int32(Code.ok)
+        if held is not None:
+            y, w, status = projection.finish(local, held, t, h, y, w, state.q if system.flat else y)
+            (q, v), code = local.leave(y, w), status.code
         taken = solution.stats["num_accepted_steps"]
         inner = jnp.abs(h) * 1.5 / jnp.maximum(taken, 1)
         good = solution.result == diffrax.RESULTS.successful
-        code = jnp.where(good, jnp.int32(Code.ok), jnp.int32(Code.too_many_steps))
+        code = jnp.where(good, code, jnp.int32(Code.too_many_steps))
         return AdaptiveState(q, v, inner), Status(code, solution.stats["num_steps"].astype(jnp.int32))
 
     def read(self, system: System, t: Any, state: AdaptiveState) -> tuple[Any, Any]:

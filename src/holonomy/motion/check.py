@@ -143,7 +143,10 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
 
 
 def _notes(system: System, method: AbstractMethod, why: str, steady: bool) -> dict[str, str]:
-    traits = f"{method.traits}, order {method.order}" if method.traits else f"order {method.order}"
+    words = method.traits
+    if system.constraints is not None and system.constraints.counts[1]:
+        words = words.replace("symplectic, ", "")  # motion under velocity constraints has no symplectic form to keep
+    traits = f"{words}, order {method.order}" if words else f"order {method.order}"
     return {
         "engine": "xla",
         "method": f"{method.label} ({traits})",

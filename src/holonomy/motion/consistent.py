@@ -81,7 +81,8 @@ def consistent(system: System, t: float, q: Any, v: Any, mass: np.ndarray, seen:
         wrong = "q0" if off_q > _CLOSE * size_q else "v0"
         raise ValueError(
             f"The initial state violates the constraints: {wrong} is about "
-            f"{off_q if wrong == 'q0' else off_v:.3g} away from them (values {_show(seen.position if wrong == 'q0' else seen.rates)}, which should be zero). The "
+            f"{off_q if wrong == 'q0' else off_v:.3g} away from them (values "
+            f"{_show(seen.position if wrong == 'q0' else seen.rates)}, which should be zero). The "
             f"nearest consistent state is q0 = {near_q.tolist()}, v0 = {near_v.tolist()}; pass that if you mean it "
             f"(system.project(t0, q0, v0) computes it)."
         )

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import implicit, phase
+from holonomy.motion import implicit, nonholonomic, phase
 from holonomy.motion.method import AbstractMethod, Status
 from holonomy.motion.phase import Phase
 from holonomy.motion.result import Code
@@ -19,7 +19,10 @@ from holonomy.systems.linear import back_substitute, factor
 
 
 class Gauss(AbstractMethod):
-    r"""Gauss collocation with s stages in (q, p). Order 2s, symplectic, reversible, no constraints.
+    r"""Gauss collocation with s stages in (q, p). Order 2s, symplectic, reversible.
+
+    Holds velocity constraints by symmetric projection, `holonomy.motion.nonholonomic`: reversible then, with energy
+    bounded where the motion is reversible. No holonomic constraints.
 
     The unknowns are the stage velocities \(W_i\): with \(Q_i = q + h\sum_j a_{ij}W_j\) they satisfy
     \(\partial_v L(Q_i, W_i) = p + h\sum_j a_{ij}\,\partial_q L(Q_j, W_j)\), which needs no Legendre transform and is
@@ -58,6 +61,10 @@ class Gauss(AbstractMethod):
     def traits(self) -> str:
         return "symplectic, reversible"
 
+    @property
+    def holds(self) -> tuple[str, ...]:
+        return ("velocity",)
+
     def start(self, system: System, t: Any, q: Any, v: Any) -> Phase:
         return phase.enter(system, t, q, v, self.stages)
 
@@ -65,6 +72,8 @@ class Gauss(AbstractMethod):
         a, b, c = (np.asarray(x, state.y.dtype) for x in tableau(self.stages))
         local = system.local(state.anchor)
         guess = self._guess(state, h)
+        if system.constraints is not None:
+            return nonholonomic.step(system, t, h, state, guess, (a, b, c), self.iteration == "newton")
         y, p = state.y, state.p
         times = t + c * h
 

@@ -22,6 +22,7 @@ _NOISE = 1e-7  # where the system's own functions cancel digits, corrections may
 class _Iterate(NamedTuple):
     z: Any
     change: Any
+    last: Any
     best: Any
     stalled: Any
     count: Any
@@ -57,8 +58,9 @@ def solve(
         change, size = measure(step), scale(it.z)
         stalled = jnp.where(change < 0.9 * it.best, 0, it.stalled + 1)
         tiny = jnp.finfo(change.dtype).eps * size
-        # the next correction, foreseen from the last two, would be lost in rounding
-        settled = (it.count > 0) & (change * change <= 0.25 * tiny * it.change)
+        # the next correction, foreseen from the last three, would be lost in rounding
+        shrink = jnp.maximum(change / it.change, it.change / it.last)
+        settled = (it.count > 1) & (change * shrink <= 0.25 * tiny)
         at_floor = (change >= 0.5 * it.change) & (change <= _FLOOR * tiny)
         noisy = (stalled >= 4) & (change <= _NOISE * size)
         done = (change == 0) | settled | at_floor | noisy
@@ -66,11 +68,11 @@ def solve(
             done = enough(value)
         if enough is not None:
             step = jnp.where(done, 0.0, step)
-        return _Iterate(it.z - step, change, jnp.minimum(it.best, change), stalled, it.count + 1, done)
+        return _Iterate(it.z - step, change, it.change, jnp.minimum(it.best, change), stalled, it.count + 1, done)
 
     def find(_: Any, start: Any) -> tuple[Any, Any]:
         big = jnp.asarray(jnp.finfo(start.dtype).max, start.dtype)
-        first = _Iterate(start, big, big, jnp.int32(0), jnp.int32(0), jnp.bool_(False))
+        first = _Iterate(start, big, big, big, jnp.int32(0), jnp.int32(0), jnp.bool_(False))
         limit = _FULL if full else _SIMPLIFIED
         last = jax.lax.while_loop(lambda it: ~it.done & (it.count < limit) & (it.change < jnp.inf), once, first)
         # custom_root gives auxiliary outputs a tangent, which flags and counts cannot have

@@ -39,9 +39,9 @@ class Radau(AbstractMethod):
     \(\partial_v L(Q_i, W_i) = p + h\sum_j a_{ij}\bigl(\partial_q L + Q + N^\top\Lambda\bigr)_j\).
     Of each holonomic constraint they are fixed, for ``at="end"``, by \(\varphi = \dot\varphi = 0\) at the end of the
     step, for three stages by \(\ddot\varphi = 0\) too; for ``at="stages"`` by \(\varphi = 0\) at every stage. Of each
-    velocity constraint by \(a = 0\) at every stage, where for ``at="end"`` the first stage's is replaced by
-    \(\dot a = 0\) at the end. The multipliers of a run are the last stage's. Observed orders: docs/constraints.md.
-    References: Hairer and Wanner, *Solving Ordinary Differential Equations II*, VII.4; Schweizer and Li, 2015.
+    velocity constraint by \(a = 0\) at every stage. The multipliers of a run are the last stage's; with velocity
+    constraints, three stages and ``at="end"`` those of the accelerations there, as they are without. Observed orders:
+    docs/constraints.md. References: Hairer and Wanner, *Solving Ordinary Differential Equations II*, VII.4; Schweizer and Li, 2015.
 
     `tolerance` ends Newton's iteration at that size of the residual, whatever the step, as codes with a fixed tolerance
     do; it is there to show what that does to the multipliers. None iterates to round-off.
@@ -129,6 +129,9 @@ class Radau(AbstractMethod):
         return system.local(state.phase.anchor).leave(state.phase.y, state.phase.stages[-1])
 
     def multipliers(self, system: System, t: Any, state: RadauState) -> Any:
+        given = system.constraints
+        if given is not None and given.counts[1] and self.at == "end" and self.stages == 3:
+            return super().multipliers(system, t, state)
         return state.multipliers
 
 
@@ -184,16 +187,10 @@ class _Step:
             rows += [held.position(self.times[i], positions[i]) / self.h for i in inner]
         if m and self.at == "end":
             rows += [held.position(end, y) / self.h, held.rates(end, y, w)[:m]]
-        bends = None
-        if self.at == "end" and (held.counts[1] or self.s == 3):
-            bends = self.h * self._second(held, end, y, w, reactions[-1])
-        if m and bends is not None and self.s == 3:
-            rows.append(bends[:m])
+            if self.s == 3:
+                rows.append(self.h * self._second(held, end, y, w, reactions[-1])[:m])
         if held.counts[1]:
-            late = inner if self.at == "stages" else inner[1:]
-            rows += [held.rates(self.times[i], positions[i], velocities[i])[m:] for i in late]
-            if bends is not None:
-                rows.append(bends[m:])
+            rows += [held.rates(self.times[i], positions[i], velocities[i])[m:] for i in inner]
         return rows
 
     def _second(self, held: Held, t: Any, y: Any, w: Any, reaction: Any) -> Any:
@@ -250,10 +247,7 @@ class _Step:
             if self.s == 3:
                 parts.append(second(normals[:m]))
         if k:
-            late = slice(0 if self.at == "stages" else 1, None)
-            parts.append(on_velocities(_blocks(unit[late], normals[m:]) + h * _blocks(a[late], bend[m:])))
-            if self.at == "end":
-                parts.append(second(normals[m:]))
+            parts.append(on_velocities(_blocks(unit, normals[m:]) + h * _blocks(a, bend[m:])))
         return jnp.concatenate(parts)
 
     def _across(self, mass: Any, normals: Any) -> Any:

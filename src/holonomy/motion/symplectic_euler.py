@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from holonomy.motion import implicit, phase
+from holonomy.motion import implicit, phase, projection
 from holonomy.motion.method import AbstractMethod, Status
 from holonomy.motion.phase import Phase
 from holonomy.motion.result import Code
@@ -59,10 +59,20 @@ class SymplecticEuler(AbstractMethod):
 
         mass = factor(mechanics.mass_matrix(local.lagrangian, t, y, guess), local.definite)
         w, (found, count) = implicit.solve(balance, lambda r: back_substitute(mass, r), guess, self.iteration)
-        dp = mechanics.momentum(local.lagrangian, t, y, w) - p
-        new = phase.add(system, state, h * w, dp, w[None], h)
+        move, kick = h * w, mechanics.momentum(local.lagrangian, t, y, w) - p
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
+        held = local.hold(t, y, w)
+        if held is not None:
+            end = mechanics.velocity(local.lagrangian, t + h, y + move, p + kick, w, local.definite)
+            x, w, status = projection.finish(local, held, t, h, y + move, end, y)
+            move, kick = x - y, mechanics.momentum(local.lagrangian, t + h, x, w) - p
+            code = projection.worse(code, status.code)
+        new = phase.add(system, state, move, kick, w[None], h)
         return new, Status(code, count)
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        return ("holonomic", "velocity")
 
     def read(self, system: System, t: Any, state: Phase) -> tuple[Any, Any]:
         return phase.leave(system, t, state, state.stages[0])

@@ -105,6 +105,17 @@ def multipliers(system: System, t: Any, q: Any, v: Any) -> Float[Array, " condit
     return least_norm(_matrices(system, t, q, v), normals)[1]
 
 
+@eqx.filter_jit
+def acceleration(system: System, t: Any, q: Any, v: Any) -> Float[Array, " point"]:
+    """The second derivative of the point along the constrained motion, whatever the constraints' rank."""
+    assert system.constraints is not None
+    local = system.local(q)
+    y, w = local.enter(v)
+    normals = Held(local, None, system.constraints.counts).normals(t, y)
+    a = least_norm(_matrices(system, t, q, v), normals)[0]
+    return jax.jvp(lambda y, w: local.leave(y, w)[1], (y, w), (w, a))[1]
+
+
 def least_norm(matrices: Any, normals: Any) -> tuple[Any, Any]:
     """Acceleration and multipliers of least norm, whatever the rank."""
     mass, force, bias = matrices

@@ -232,6 +232,10 @@ class System(eqx.Module):
 
     def acceleration(self, t: Any, q: Any, v: Any) -> Point:
         r"""The second derivative of the motion, from Lagrange's equations and the constraints."""
+        if self.constraints is not None:
+            from holonomy.systems import constrain
+
+            return constrain.acceleration(self, *self._state(t, q, v))
         return _acceleration(self, *self._state(t, q, v))
 
     def multipliers(self, t: Any, q: Any, v: Any) -> Float[Array, " conditions"]:
