@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,6 +20,8 @@ from holonomy.systems.constraints import Held
 
 ROWS = 256
 STEPS = 65536
+REMEMBERED = 256  # steps of a traced run above which reverse mode does some again rather than remember all
+CLOSE = 1e-8  # a state this near to the constraints, in its own size, is meant to lie on them
 
 
 class Snapshot(NamedTuple):
@@ -120,24 +124,36 @@ def chunk(
     Returns the progress, the snapshots, and the number of rows that are good.
     """
 
-    def steps(now: Progress, count: Any) -> Progress:
-        last = now.index + count
-        return jax.lax.while_loop(
-            lambda n: (n.index < last) & (n.code == Code.ok), lambda n: advance(system, method, t0, dt, n), now
-        )
-
     def row(carry: Any) -> Any:
         k, now, saved = carry
-        now = steps(now, counts[k])
-        t = t0 + now.index * dt
-        rest = jnp.where(now.code == Code.ok, rests[k], 0.0)
-        state, code = jax.lax.cond(
-            rest != 0, lambda: _ahead(system, method, t, rest, now), lambda: (now.state, jnp.int32(Code.ok))
-        )
-        now = now._replace(code=jnp.where(now.code == Code.ok, code, now.code))
-        shot = look(system, method, t + rest, state)
+        last, rest = now.index + counts[k], rests[k]
+
+        # One step in the code serves whole steps and the one beside the grid: it is the largest part of the program.
+        def once(c: Any) -> Any:
+            n, _, _ = c
+            whole = n.index < last
+            new, status = method.step(system, t0 + n.index * dt, jnp.where(whole, dt, rest), n.state)
+            code = _judge(new, status)
+            good = code == Code.ok
+            on = whole & good
+            state = keep_if(on, new, n.state)
+            work = n.work + status.work.astype(n.work.dtype)
+            index = n.index + on.astype(n.index.dtype)
+            return (
+                Progress(state, index, code, work, jnp.maximum(n.worst, status.work)),
+                keep_if(good, new, state),
+                ~whole,
+            )
+
+        def going(c: Any) -> Any:
+            n, _, beside = c
+            return (n.code == Code.ok) & ((n.index < last) | ((rest != 0) & ~beside))
+
+        now, seen, _ = jax.lax.while_loop(going, once, (now, now.state, jnp.bool_(False)))
+        good = now.code == Code.ok
+        shot = look(system, method, t0 + now.index * dt + jnp.where(good, rest, 0.0), seen)
         saved = jax.tree.map(lambda buffer, value: buffer.at[k].set(value), saved, shot)
-        return k + (now.code == Code.ok), now, saved
+        return k + good, now, saved
 
     shapes = jax.eval_shape(lambda: look(system, method, t0, now.state))
     empty = jax.tree.map(lambda s: jnp.zeros((ROWS, *s.shape), s.dtype), shapes)
@@ -182,15 +198,20 @@ def padded(array: np.ndarray) -> np.ndarray:
 
 
 def traced(system: System, method: AbstractMethod, plan: Plan, q: Any, v: Any) -> tuple[Progress, Snapshot]:
-    """The whole plan as scans, for jit, vmap and grad. Rows after a failure are NaN."""
+    """The whole plan as scans, for jit, vmap and grad. Rows after a failure are NaN.
+
+    Reverse mode remembers a state per row of a long plan and about the square root of the steps within one, and does
+    the steps in between again.
+    """
     t0, dt = jnp.asarray(plan.t0, q.dtype), jnp.asarray(plan.dt, q.dtype)
+    long = plan.steps > REMEMBERED
 
     def row(now: Progress, count: Any, longest: int, rest: Any) -> tuple[Progress, Snapshot]:
         def once(n: Progress, k: Any) -> tuple[Progress, None]:
             new = advance(system, method, t0, dt, n)
             return (new if count is None else keep_if(k < count, new, n)), None
 
-        now, _ = jax.lax.scan(once, now, jnp.arange(longest))
+        now = _scan(once, now, longest, long)
         t = t0 + now.index * dt
         state, code = now.state, now.code
         if rest is not None:
@@ -205,14 +226,50 @@ def traced(system: System, method: AbstractMethod, plan: Plan, q: Any, v: Any) -
         )
 
     now = begin(system, method, t0, q, v)
+    if system.constraints is not None:
+        now = now._replace(code=_consistent(system, t0, q, v))
     parts: list[Snapshot] = []
     for counts, rests in _segments(plan):
         longest = int(counts.max())
         even = bool(np.all(counts == longest))
         rows = (None if even else jnp.asarray(counts), None if not rests.any() else jnp.asarray(rests, q.dtype))
-        now, shots = jax.lax.scan(lambda n, r, m=longest: row(n, r[0], m, r[1]), now, rows, length=len(counts))
+        body: Any = partial(_row_of, row, longest)
+        now, shots = jax.lax.scan(jax.checkpoint(body) if long else body, now, rows, length=len(counts))
         parts.append(shots)
     return now, jax.tree.map(lambda *xs: jnp.concatenate(xs), *parts)
+
+
+def _row_of(row: Any, longest: int, now: Progress, given: Any) -> tuple[Progress, Snapshot]:
+    return row(now, given[0], longest, given[1])
+
+
+def _scan(once: Any, now: Progress, length: int, long: bool) -> Progress:
+    """Steps one after the other; where they are many, in blocks whose inside is not remembered."""
+    block = math.isqrt(length)
+    if not long or block < 2:
+        return jax.lax.scan(once, now, jnp.arange(length))[0]
+    whole = block * (length // block)
+
+    def several(n: Progress, ks: Any) -> tuple[Progress, None]:
+        return jax.lax.scan(once, n, ks)
+
+    now, _ = jax.lax.scan(jax.checkpoint(several), now, jnp.arange(whole).reshape(-1, block))
+    return jax.lax.scan(once, now, jnp.arange(whole, length))[0] if whole < length else now
+
+
+def _consistent(system: System, t: Any, q: Any, v: Any) -> Any:
+    """A code: whether an initial state lies on the constraints, since nothing can be raised here."""
+    assert system.constraints is not None
+    local = system.local(q)
+    y, w = local.enter(v)
+    every = Held(local, None, system.constraints.counts)
+    sizes = jnp.sqrt(jnp.sum(every.normals(t, y) ** 2, axis=1))
+    near = jnp.abs(every.rates(t, y, w)) <= CLOSE * sizes * (1.0 + jnp.max(jnp.abs(v)))
+    if m := system.constraints.counts[0]:
+        near = near.at[:m].set(
+            near[:m] & (jnp.abs(every.position(t, y)) <= CLOSE * sizes[:m] * (1.0 + jnp.max(jnp.abs(q))))
+        )
+    return jnp.where(jnp.all(near), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))
 
 
 def _segments(plan: Plan) -> list[tuple[np.ndarray, np.ndarray]]:
