@@ -175,7 +175,7 @@ class AbstractSpace(eqx.Module):
 
         return field
 
-    def mean(self, points: Float[Array, "k point"], weights: Float[Array, " k"] | None = None) -> Point:
+    def mean(self, points: PointLike, weights: PointLike | None = None) -> Point:
         r"""The Fréchet mean, $\arg\min_m \sum_i w_i\, d(m, x_i)^2$, by Riemannian descent and Newton's method.
 
         The search starts at the given point with the smallest sum. The mean is unique on spaces of non-positive

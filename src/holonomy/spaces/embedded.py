@@ -115,7 +115,9 @@ def hyper_chord(s: Ambient, t: Ambient) -> Scalar:
     ws, wt, inner = height(s), height(t), dot(s, t)
     same = inner > 0
     difference = s - t
-    near = (dot(difference, difference) + wedge_dot(difference, t, difference, t)) / (
+    # s ^ t from the difference and the shorter of the two: no cancellation for near points nor for unlike lengths
+    short = jnp.where(dot(s, s) < dot(t, t), s, t)
+    near = (dot(difference, difference) + wedge_dot(difference, short, difference, short)) / (
         2.0 * (1.0 + ws * wt + jnp.where(same, inner, 0.0))
     )
     rise, lift = dot(s, s) / (1.0 + ws), dot(t, t) / (1.0 + wt)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -25,8 +25,6 @@ from holonomy.spaces.base import (
     VectorLike,
 )
 
-Model = Literal["hyperboloid", "polar", "ball"]
-
 
 class Hyperbolic(AbstractSpace):
     r"""$H^n$ of radius $r$: $\{(s, w) \in R^{n,1} : |s|^2 - w^2 = -r^2, w > 0\}$, time last; $K = -1/r^2$.
@@ -45,9 +43,9 @@ class Hyperbolic(AbstractSpace):
 
     n: int = eqx.field(static=True)
     radius: float | Float[Array, ""]
-    model: Model = eqx.field(static=True)
+    model: str = eqx.field(static=True)
 
-    def __init__(self, n: int, radius: Number = 1.0, model: Model = "hyperboloid"):
+    def __init__(self, n: int, radius: Number = 1.0, model: str = "hyperboloid"):
         check.require_dimension("Hyperbolic", n)
         check.require_positive("Hyperbolic", "radius", radius)
         check.require_choice("Hyperbolic", "model", model, ("hyperboloid", "polar", "ball"))

@@ -14,15 +14,13 @@ from jaxtyping import Array, Float
 from holonomy.spaces import check
 
 if TYPE_CHECKING:
-    from holonomy.spaces.base import AbstractSpace
+    from holonomy.spaces.base import AbstractSpace, PointLike
 
 _DESCENT_STEPS = 60
 _NEWTON_STEPS = 3
 
 
-def frechet_mean(
-    space: AbstractSpace, points: Float[Array, "k point"], weights: Float[Array, " k"] | None
-) -> Float[Array, " point"]:
+def frechet_mean(space: AbstractSpace, points: PointLike, weights: PointLike | None) -> Float[Array, " point"]:
     r"""A zero of the mean log, $\sum_i w_i \log_m x_i = 0$; see `AbstractSpace.mean`.
 
     Descent, $m \leftarrow \exp_m\sum_i w_i\log_m x_i$, comes near; Newton's method in the chart at the present point

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -43,9 +43,9 @@ class Sphere(AbstractSpace):
 
     n: int = eqx.field(static=True)
     radius: float | Float[Array, ""]
-    model: Literal["embedded", "polar"] = eqx.field(static=True)
+    model: str = eqx.field(static=True)
 
-    def __init__(self, n: int, radius: Number = 1.0, model: Literal["embedded", "polar"] = "embedded"):
+    def __init__(self, n: int, radius: Number = 1.0, model: str = "embedded"):
         check.require_dimension("Sphere", n)
         check.require_positive("Sphere", "radius", radius)
         check.require_choice("Sphere", "model", model, ("embedded", "polar"))
