@@ -59,7 +59,7 @@ def loops(t, q):
 
 
 mechanism = (
-    hl.System.from_metric(mass_matrix, potential=spring, coordinates={name: "angle" for name in NAMES})
+    hl.System.from_metric(mass_matrix, potential=spring, coordinates=dict.fromkeys(NAMES, "angle"))
     .forced(lambda t, q, v: TORQUE * jnp.eye(7)[0])
     .constrained(holonomic=loops)
 )

@@ -22,7 +22,7 @@ def chain(bobs):
         lambda t, q, p: q.reshape(bobs, 2),
         lambda p: jnp.full(bobs, p.m),
         potential=lambda t, q, p: p.m * p.g * jnp.sum(q.reshape(bobs, 2)[:, 1]),
-        coordinates={name: "length" for name in names},
+        coordinates=dict.fromkeys(names, "length"),
         parameters={"m": 1.0, "l": 1.0, "g": G},
     )
     return free.constrained(holonomic=chain_lengths)
@@ -65,7 +65,7 @@ four_bar = hl.System.from_positions(
     lambda t, q: q.reshape(2, 2),
     [1.0, 1.5],
     potential=lambda t, q: G * (1.0 * q[1] + 1.5 * q[3]),
-    coordinates={name: "length" for name in ("x1", "y1", "x2", "y2")},
+    coordinates=dict.fromkeys(("x1", "y1", "x2", "y2"), "length"),
 ).constrained(holonomic=loop_lengths)
 FOUR_BAR_START = four_bar.project(0.0, [0.8, 0.0, 1.6, 1.4], [0.0, 2.0, 0.0, 0.0])
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
+from holonomy.motion.loop import CLOSE
 from holonomy.motion.method import AbstractMethod
 from holonomy.systems import System, mechanics
 from holonomy.systems.constrain import RANK
 from holonomy.systems.constraints import Held
 
-_CLOSE = 1e-8  # a state this near to the constraints, in its own size, is meant to lie on them
 _ROUND_OFF = 1e-14
 
 
@@ -76,9 +76,9 @@ def consistent(system: System, t: float, q: Any, v: Any, mass: np.ndarray, seen:
     system = replace(system, constraints=replace(given, ranks=_ranks(system, mass, seen)))
     off_q, off_v = _distances(seen, given.counts[0])
     size_q, size_v = (max(1.0, float(np.max(np.abs(x)))) for x in (q, v))
-    if off_q > _CLOSE * size_q or off_v > _CLOSE * size_v:
+    if off_q > CLOSE * size_q or off_v > CLOSE * size_v:
         near_q, near_v = (np.asarray(x) for x in system.project(t, q, v))
-        wrong = "q0" if off_q > _CLOSE * size_q else "v0"
+        wrong = "q0" if off_q > CLOSE * size_q else "v0"
         raise ValueError(
             f"The initial state violates the constraints: {wrong} is about "
             f"{off_q if wrong == 'q0' else off_v:.3g} away from them (values "

@@ -1,13 +1,13 @@
 r"""Gauss collocation under velocity constraints, kept by symmetric projection.
 
-The multipliers are eliminated, \\(\\lambda = \\lambda(t, q, v)\\), which leaves an ordinary differential equation that
-keeps \\(a(t,q,v) = 0\\) only up to the error of the method. One multiplier \\(\\mu\\) then acts at both ends of a step,
+The multipliers are eliminated, \(\lambda = \lambda(t, q, v)\), which leaves an ordinary differential equation that
+keeps \(a(t,q,v) = 0\) only up to the error of the method. One multiplier \(\mu\) then acts at both ends of a step,
 
-\\[ \\tilde p_0 = p_0 + N_0^\\top\\mu, \\qquad (q_1, \\tilde p_1) = \\Phi_h(q_0, \\tilde p_0), \\qquad
-   p_1 = \\tilde p_1 + N_1^\\top\\mu, \\qquad a(t_1, q_1, v_1) = 0, \\]
+\[ \tilde p_0 = p_0 + N_0^\top\mu, \qquad (q_1, \tilde p_1) = \Phi_h(q_0, \tilde p_0), \qquad
+   p_1 = \tilde p_1 + N_1^\top\mu, \qquad a(t_1, q_1, v_1) = 0, \]
 
-orthogonal to the constraint in the kinetic metric. With \\(-\\mu\\) the same equations lead back, so that the step stays
-reversible. Reference: Hairer, Lubich and Wanner, *Geometric Numerical Integration*, V.4.1.
+orthogonal to the constraint in the kinetic metric. With \(-\mu\) the same equations lead back, so that the step
+stays reversible. Reference: Hairer, Lubich and Wanner, *Geometric Numerical Integration*, V.4.1.
 """
 
 from __future__ import annotations

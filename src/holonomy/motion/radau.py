@@ -41,7 +41,8 @@ class Radau(AbstractMethod):
     step, for three stages by \(\ddot\varphi = 0\) too; for ``at="stages"`` by \(\varphi = 0\) at every stage. Of each
     velocity constraint by \(a = 0\) at every stage. The multipliers of a run are the last stage's; with velocity
     constraints, three stages and ``at="end"`` those of the accelerations there, as they are without. Observed orders:
-    docs/constraints.md. References: Hairer and Wanner, *Solving Ordinary Differential Equations II*, VII.4; Schweizer and Li, 2015.
+    docs/constraints.md. References: Hairer and Wanner, *Solving Ordinary Differential Equations II*, VII.4; Schweizer
+    and Li, 2015.
 
     `tolerance` ends Newton's iteration at that size of the residual, whatever the step, as codes with a fixed tolerance
     do; it is there to show what that does to the multipliers. None iterates to round-off.

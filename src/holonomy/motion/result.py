@@ -19,6 +19,7 @@ class Code(IntEnum):
     too_many_steps = 3
     interrupted = 4
     rank_change = 5
+    inconsistent = 6
 
 
 _SENTENCES = {
@@ -27,6 +28,7 @@ _SENTENCES = {
     Code.no_convergence: "The equations of an implicit step could not be solved.",
     Code.too_many_steps: "The adaptive method needed too many steps between two saved times.",
     Code.interrupted: "The run was interrupted.",
+    Code.inconsistent: "The initial state violates the constraints.",
     Code.rank_change: "The constraints changed their rank: their normals became dependent, or turned over in one step.",
 }
 _ADVICE = {
@@ -35,6 +37,7 @@ _ADVICE = {
     Code.no_convergence: "Try a smaller dt; if that does not help, the mass matrix may be singular there.",
     Code.too_many_steps: "Try looser rtol and atol, an implicit method such as Gauss, or more saved times.",
     Code.interrupted: "What was computed before is kept.",
+    Code.inconsistent: "Start from system.project(t0, q0, v0).",
     Code.rank_change: "Such a configuration has more than one way on; if there is none there, try a smaller dt.",
 }
 
