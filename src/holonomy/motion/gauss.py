@@ -69,7 +69,8 @@ class Gauss(AbstractMethod):
         return phase.enter(system, t, q, v, self.stages)
 
     def step(self, system: System, t: Any, h: Any, state: Phase) -> tuple[Phase, Status]:
-        a, b, c = (np.asarray(x, state.y.dtype) for x in tableau(self.stages))
+        c = np.asarray(tableau(self.stages)[2], state.y.dtype)
+        (a, a_low), (b, b_low) = (tuple(np.asarray(x, state.y.dtype) for x in pair) for pair in split(self.stages))
         local = system.local(state.anchor)
         guess = self._guess(state, h)
         if system.constraints is not None:
@@ -78,7 +79,7 @@ class Gauss(AbstractMethod):
         times = t + c * h
 
         def gradients(w: Any) -> tuple[Any, Any, Any]:
-            positions = y[None] + h * (a @ w)
+            positions = y[None] + h * (a @ w + a_low @ w)
             dq, dv = jax.vmap(jax.grad(local.lagrangian, argnums=(1, 2)))(times, positions, w)
             if local.force is not None:
                 dq = dq + jax.vmap(local.force)(times, positions, w)
@@ -86,7 +87,7 @@ class Gauss(AbstractMethod):
 
         def balance(w: Any) -> implicit.Balance:
             positions, dq, dv = gradients(w)
-            pull = h * (a @ dq)
+            pull = h * (a @ dq + a_low @ dq)
             momenta = jnp.max(jnp.abs(dv)) + jnp.max(jnp.abs(pull)) + jnp.max(jnp.abs(p))
             return implicit.Balance(dv - (p[None] + pull), momenta, jnp.max(jnp.abs(positions)) / jnp.abs(h))
 
@@ -96,7 +97,7 @@ class Gauss(AbstractMethod):
         )
         w, (found, count) = implicit.solve(balance, jax.vmap(lambda r: back_substitute(mass, r)), guess, self.iteration)
         _, dq, _ = gradients(w)
-        new = phase.add(system, state, h * (b @ w), h * (b @ dq), w, h)
+        new = phase.add(system, state, (h * (b @ w), h * (b_low @ w)), (h * (b @ dq), h * (b_low @ dq)), w, h)
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         return new, Status(code, count)
 
@@ -125,9 +126,32 @@ def _lagrange(c: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.stack([basis(c, j, x) for j in range(len(c))], axis=1)
 
 
-@cache
 def tableau(stages: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coefficients a, b, c of Gauss collocation, from Legendre's nodes polished in extended precision."""
+    """Coefficients a, b, c of Gauss collocation."""
+    a, b, c = _extended(stages)
+    return a.astype(float), b.astype(float), c.astype(float)
+
+
+@cache
+def split(stages: int) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """a and b, each as a few leading bits and the rest.
+
+    Rounded to doubles, the coefficients miss the condition for symplecticity by round-off, always the same way, and the
+    energy drifts. In two parts they are a thousand times closer, and errors become a random walk (Brouwer's law).
+    Reference: Hairer, McLachlan and Razakarivony, *Achieving Brouwer's law with implicit Runge–Kutta methods*, 2008.
+    """
+
+    def parts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        high = np.round(x * 1024) / 1024
+        return high.astype(float), (x - high).astype(float)
+
+    a, b, _ = _extended(stages)
+    return parts(a), parts(b)
+
+
+@cache
+def _extended(stages: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The coefficients in extended precision, from Legendre's nodes."""
     x = np.polynomial.legendre.leggauss(stages)[0].astype(np.longdouble)
     poly = np.polynomial.legendre.Legendre.basis(stages).convert(kind=np.polynomial.Polynomial)
     coefficients = poly.coef.astype(np.longdouble)
@@ -139,4 +163,4 @@ def tableau(stages: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     c = (1 + x) / 2
     # a_ij = integral of the j-th basis polynomial from 0 to c_i; quadrature with the same nodes is exact for it
     a = np.stack([ci * (b @ _lagrange(c, ci * c)) for ci in c])
-    return a.astype(float), b.astype(float), c.astype(float)
+    return a, b, c

@@ -53,7 +53,10 @@ def leave(system: System, t: Any, state: Phase, guess: Any) -> tuple[Any, Any]:
 
 
 def add(system: System, state: Phase, dy: Any, dp: Any, stages: Any, h: Any) -> Phase:
-    """The state further by (dy, dp), summed with compensation, in a chart that reaches far enough."""
+    """The state further by (dy, dp), summed with compensation, in a chart that reaches far enough.
+
+    An increment is one array, or two whose sum it is, the larger first.
+    """
     y, y_low = _compensated(state.y, state.y_low, dy)
     p, p_low = _compensated(state.p, state.p_low, dp)
     return recentred(system, Phase(state.anchor, y, p, y_low, p_low, stages, h))
@@ -80,6 +83,7 @@ def _moved(system: System, state: Phase, scale: Any) -> Phase:
 
 def _compensated(total: Any, low: Any, increment: Any) -> tuple[Any, Any]:
     """Kahan's sum: the total and what rounding took from it."""
-    corrected = increment + low
+    large, small = increment if isinstance(increment, tuple) else (increment, 0.0)
+    corrected = large + (small + low)
     new = total + corrected
     return new, corrected - (new - total)
