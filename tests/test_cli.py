@@ -66,7 +66,7 @@ def test_help_and_version_import_nothing_heavy() -> None:
 
 def test_help_names_every_command() -> None:
     text = holonomy("--help").output
-    for command in ("run", "models", "studio", "schema"):
+    for command in ("run", "derive", "models", "studio", "schema"):
         assert re.search(rf"^  {command} ", text, re.MULTILINE)
         assert holonomy(command, "--help").exit_code == 0
     assert holonomy().output == text
@@ -270,3 +270,16 @@ def test_the_ten_lines_of_python_run(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "energy drift" in done.stdout
     assert [file.name for file in tmp_path.iterdir()] == ["double_pendulum.png"]
+
+
+def test_derive_prints_the_equations(swing: Path) -> None:
+    """A pendulum in three languages, and one sentence for what cannot be derived."""
+    plain = holonomy("derive", swing)
+    assert plain.exit_code == 0, plain.output
+    assert plain.stdout.splitlines()[1:3] == ["l^2*m*theta_ddot + g*l*m*sin(theta) = 0", "theta_ddot = -g*sin(theta)/l"]
+    assert r"\ddot{\theta} &= - \frac{g \sin{\left(\theta \right)}}{l}" in holonomy("derive", swing, "--latex").stdout
+    assert holonomy("derive", swing, "--sympy").stdout.startswith("Eq(g*l*m*sin(theta(t)) + l**2*m*Derivative(theta(t)")
+    both = holonomy("derive", swing, "--latex", "--sympy")
+    assert (both.exit_code, "choose one" in both.stderr) == (2, True)
+    missing = holonomy("derive", swing.with_name("nothing.toml"))
+    assert (missing.exit_code, missing.stderr.count("\n")) == (2, 1)

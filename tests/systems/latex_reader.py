@@ -11,7 +11,8 @@ FUNCTIONS |= {r"\log": math.log, r"\operatorname{asinh}": math.asinh}
 def lines(latex: str) -> list[tuple[str, str]]:
     """The two sides of each equation of an `aligned` environment."""
     body = latex.removeprefix("\\begin{aligned}\n").removesuffix("\n\\end{aligned}")
-    return [tuple(line.split(" &= ")) for line in body.split(" \\\\\n")]
+    sides = [line.split(" &= ") for line in body.split(" \\\\\n")]
+    return [(left, right) for left, right in sides]
 
 
 def value(latex: str, names: dict[str, float]) -> float:

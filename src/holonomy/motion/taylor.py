@@ -24,11 +24,11 @@ _ORDERS_SEEN = 8
 
 
 class Taylor(AbstractMethod):
-    r"""Taylor series of (q, v) in time with order and step chosen for the tolerance. Not symplectic, but exact to round-off.
+    r"""Taylor series of (q, v) in time, order and step chosen for the tolerance. Not symplectic; exact to round-off.
 
-    `tol` bounds the error of a step, relative to the largest component of the state; None is the precision of the numbers,
-    with order 20. The Lagrangian is traced, its equations of motion are solved for the accelerations as expressions, and
-    heyoka compiles their Taylor coefficients, once per form of system and kept on disk. `dt` is the spacing of saved times.
+    `tol` bounds the error of a step, relative to the largest component of the state; None is the precision of the
+    numbers, with order 20. The Lagrangian is traced, its equations are solved for the accelerations as expressions, and
+    heyoka compiles their Taylor coefficients, once per form of system. `dt` is the spacing of saved times.
 
     For smooth systems whose points are their own coordinates, without constraints. It runs on the host: not under a
     user's jit, vmap or grad. Needs the extra ``holonomy[taylor]``.
@@ -40,7 +40,7 @@ class Taylor(AbstractMethod):
 
     def __init__(self, tol: float | None = None):
         if tol is not None and not (isinstance(tol, (int, float)) and 0 < tol < 1):
-            raise ValueError(f"Taylor's tol must lie between 0 and 1, such as 1e-12, or be None for round-off; got {tol!r}.")
+            raise ValueError(f"Taylor's tol must lie between 0 and 1, such as 1e-12, or be None; got {tol!r}.")
         self.tol = None if tol is None else float(tol)
 
     @property
@@ -82,12 +82,12 @@ class Heyoka:
 
     def __init__(self, system: System, method: Taylor, wanted: str | None):
         if wanted is not None:
-            raise ValueError(f"Taylor runs on heyoka alone; leave out engine=, or choose another method. Got {wanted!r}.")
+            raise ValueError(f"Taylor runs on heyoka alone; leave out engine=, or use another method. Got {wanted!r}.")
         _installed()
         if not system.flat:
             raise ValueError(
-                f"Taylor works in coordinates, and points of {system.space} are arrays without coordinates of their own. "
-                "Use hl.Gauss(3), or describe the system in coordinates."
+                f"Taylor works in coordinates, and points of {system.space} are arrays without coordinates of their "
+                "own. Use hl.Gauss(3), or describe the system in coordinates."
             )
         self._looks = Engine(system, method, None)
         motion, constants = motion_of(system)
@@ -126,7 +126,7 @@ class Heyoka:
         states = np.full((len(way), known.shape[1]), np.nan)
         states[: len(known)] = known
         found = states[place]
-        reached = np.isfinite(found).all(axis=1)
+        reached: Any = np.isfinite(found).all(axis=1)
         good = len(times) if code == Code.ok else int(np.argmin(reached[:-1])) if not reached[:-1].all() else len(times)
         index = marks[-1] if reached[-1] else marks[good - 1] if good else int(now.index)
         n = found.shape[1] // 2
@@ -191,8 +191,8 @@ def first_step(ta: Any) -> float:
     r"""A step from the present state that more than the last two coefficients of the series agree to.
 
     heyoka takes the radius of convergence from the last two orders. They can vanish by symmetry where others do not: a
-    pendulum at rest at \(\theta = \pi/2\) has \(\theta - \pi/2\) odd under \(t \to it\), hence orders 2, 6, 10, … alone, and
-    its first step would be several times too long.
+    pendulum at rest at \(\theta = \pi/2\) has \(\theta - \pi/2\) odd under \(t \to it\), hence orders 2, 6, 10, …
+    alone, and its first step would be several times too long.
     """
     ta.step(0.0, write_tc=True)
     sizes = np.max(np.abs(ta.tc), axis=0)
@@ -216,8 +216,8 @@ def _installed() -> None:
         import heyoka  # noqa: F401
     except ImportError as error:
         raise ValueError(
-            "Taylor needs heyoka, which is not installed: pip install holonomy[taylor]. Without it, hl.Gauss(3) with a small "
-            "dt comes close to round-off too."
+            "Taylor needs heyoka, which is not installed: pip install holonomy[taylor]. Without it, hl.Gauss(3) with a "
+            "small dt comes close to round-off too."
         ) from error
 
 

@@ -31,7 +31,7 @@ class Disagreement(RuntimeError):
 
 
 def check(system: System, names: Names, found: Symbolic) -> None:
-    """Raise `Disagreement` unless every formula agrees with automatic differentiation, relative to the size of its terms."""
+    """Raise `Disagreement` unless every formula agrees with automatic differentiation, up to the size of its terms."""
     reference = _reference(system)
     formulas = _formulas(names, found)
     good, worst, tried = 0, (0.0, ""), 0
@@ -49,13 +49,14 @@ def check(system: System, names: Names, found: Symbolic) -> None:
         worst = max(worst, _compare(formulas(*state, known["p"], known["lambda"]), known, state, found))
         if worst[0] > TOLERANCE:
             raise Disagreement(
-                f"The derived {worst[1]} differs from automatic differentiation by {worst[0]:.2g} (relative), so the equations are "
-                "not shown. This is a defect of holonomy: please report it with the function that was traced."
+                f"The derived {worst[1]} differs from automatic differentiation by {worst[0]:.2g} (relative), so "
+                "the equations are not shown. This is a defect of holonomy: please report it with the function that "
+                "was traced."
             )
     if good < _WANTED:
         raise ValueError(
-            f"The equations could not be checked: the functions have finite values at {good} of {tried} random states. Choose "
-            "parameters at which they are defined for coordinates and velocities around 1."
+            f"The equations could not be checked: the functions have finite values at {good} of {tried} random states. "
+            "Choose parameters at which they are defined for coordinates and velocities around 1."
         )
 
 
@@ -93,7 +94,7 @@ def _reference(system: System) -> Any:
     names += [*(["conditions"] if held is not None else []), "f", "p", "pull"]
 
     def at(t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[str, Any]:
-        values = iter(evaluate(nodes, [np.float64(t), q, v, np.array(flat.numbers)]))
+        values = iter(evaluate(nodes, [np.asarray(t), q, v, np.array(flat.numbers)]))
         known = {
             k: np.array([next(values) for _ in o.nodes]).reshape(o.shape)
             for k, o in zip(names, flat.outputs, strict=True)

@@ -1,7 +1,7 @@
 r"""The equations of a system as a person reads them, in SymPy and LaTeX.
 
-The Lagrangian (or kinetic and potential energy) is traced, written as a sum of monomials, differentiated exactly, and arranged.
-Nothing is shown before it has been compared with automatic differentiation at random states.
+The Lagrangian (or kinetic and potential energy) is traced, written as a sum of monomials, differentiated exactly, and
+arranged. Nothing is shown before it has been compared with automatic differentiation at random states.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import numpy as np
 import sympy as sp
 
 from holonomy.systems.naming import Names
+from holonomy.trace.angles import contract, sines
+from holonomy.trace.lagrange import Lagrange, Variables
 from holonomy.trace.plan import Unsupported
-from holonomy.trace.polynomial import Poly, Ring
+from holonomy.trace.polynomial import Poly
 from holonomy.trace.scalar import scalarise
 from holonomy.trace.symbolic import Writer
 
@@ -24,18 +26,19 @@ if TYPE_CHECKING:
     from holonomy.systems.system import System
 
 _LONGEST = 60
+_UNBRACED = str.maketrans("", "", "_{}")
 
 
 @dataclass(frozen=True)
 class Symbolic:
     r"""A system in SymPy.
 
-    Coordinates are functions of `t`, velocities and accelerations their derivatives, parameters symbols by name (an array's
-    first element is `name_1`).  `lagrange` are Lagrange's equations, one `Eq` per coordinate, with `multipliers` on the right
-    where there are `constraints` (each an `Eq`, holonomic ones first).  `kinetic`, `potential` and
-    `T2`, `T1`, `T0` are known where the system was made of positions or a metric; for a Lagrangian, T2 and T1 are its parts of
-    second and first degree in the velocities and `potential` is minus the rest, T0 with it.  `accelerations`, `hamiltonian`
-    and `hamilton` are None where they are too long to read or do not exist.
+    Coordinates are functions of `t`, velocities and accelerations their derivatives, parameters symbols by name (an
+    array's first element is `name_1`). `lagrange` are Lagrange's equations, one `Eq` per coordinate, with `multipliers`
+    on the right where there are `constraints` (each an `Eq`, holonomic ones first). `kinetic`, `potential` and `T2`,
+    `T1`, `T0` are known where the system was made of positions or a metric; for a Lagrangian, T2 and T1 are its parts
+    of second and first degree in the velocities and `potential` is minus the rest, T0 with it. `accelerations`,
+    `hamiltonian` and `hamilton` are None where they are too long to read or do not exist.
     """
 
     t: Any
@@ -87,7 +90,7 @@ class Equations:
         return tuple(dict.fromkeys(line.part for line in self.lines))
 
     def part(self, *names: str) -> str:
-        r"""The LaTeX of some parts: ``"energy"``, ``"constraints"``, ``"lagrange"``, ``"acceleration"``, ``"hamilton"``."""
+        """The LaTeX of some parts: "energy", "constraints", "lagrange", "acceleration", "hamilton"."""
         for name in names:
             if name not in self.parts:
                 raise ValueError(f"These equations have the parts {', '.join(self.parts)}; got {name!r}.")
@@ -105,8 +108,9 @@ def derive(system: System) -> Equations:
     """The equations of a system in coordinates."""
     if not system.flat:
         raise ValueError(
-            f"equations() writes formulas in coordinates, and points of {system.space} are arrays without coordinates of their own. "
-            "Describe the system in coordinates, such as angles, by from_lagrangian or from_metric without space=."
+            f"equations() writes formulas in coordinates, and points of {system.space} are arrays without coordinates "
+            "of their own. Describe the system in coordinates, such as angles: from_lagrangian or from_metric without "
+            "space=."
         )
     from holonomy.systems import agreement
 
@@ -122,98 +126,88 @@ class Derivation:
     def __init__(self, system: System):
         self.system = system
         self.n = n = system.space.point_dim
-        self.ring = ring = Ring()
+        self.at = at = Variables(n)
+        self.ring = ring = at.ring
         self.names = Names(system)
-        self.t = ring.leaf(("t", 0))
-        self.q = [ring.leaf(("q", i)) for i in range(n)]
-        self.v = [ring.leaf(("v", i)) for i in range(n)]
         self.a = [ring.leaf(("a", i)) for i in range(n)]
         self.p = [ring.leaf(("p", i)) for i in range(n)]
-        rates = {self._index(x): rank for rank, group in enumerate((self.p, self.v, self.a)) for x in group}
-        moving = frozenset([self._index(x) for x in (self.t, *self.q, *self.v, *self.a, *self.p)])
+        rates = {_number(x): rank for rank, group in enumerate((self.p, at.v, self.a)) for x in group}
+        moving = frozenset([_number(x) for x in (at.t, *at.q, *at.v, *self.a, *self.p)])
         self.writer = Writer(ring, self.names.of, moving, rates)
-        self._rates = frozenset(self._index(x) for x in self.v)
-        self._trace()
-
-    @staticmethod
-    def _index(leaf: Poly) -> int:
-        return next(iter(leaf.terms))[0][0]
+        self._velocities = frozenset(_number(x) for x in at.v)
+        self._energies()
+        found = Lagrange(at, self.lagrangian)
+        self.momenta, self.mass, self.inertial = found.momenta, found.mass, found.inertial
+        self.forces = [ring.zero] * n
+        for force in system.forces:
+            more = self._read("force", force, velocity=True)
+            self.forces = [contract(a + b) for a, b in zip(self.forces, more, strict=True)]
+        self._constrain()
 
     # ── from the traced functions ─────────────────────────────────────────────────────────────────
-    def _trace(self) -> None:
+    def _energies(self) -> None:
+        """L, and where it is quadratic in the velocities its parts of each degree, kinetic and potential energy."""
         system, ring = self.system, self.ring
-        known = system.kinetic is not None and system.potential is not None
-        if known:
-            self.kinetic = ring.contract(self._read("kinetic energy", system.kinetic, velocity=True)[0])
-            self.potential = ring.contract(self._read("potential", system.potential, velocity=False)[0])
+        self.natural = system.kinetic is not None and system.potential is not None
+        if self.natural:
+            self.kinetic = contract(self._read("kinetic energy", system.kinetic, velocity=True)[0])
+            self.potential = contract(self._read("potential", system.potential, velocity=False)[0])
             self.lagrangian = self.kinetic - self.potential
         else:
-            self.lagrangian = ring.contract(self._read("Lagrangian", system.lagrangian, velocity=True)[0])
-        parts = self.lagrangian.split(lambda atom: not self._rates.isdisjoint(atom.leaves))
+            self.lagrangian = contract(self._read("Lagrangian", system.lagrangian, velocity=True)[0])
+        parts = self.lagrangian.split(lambda atom: not self._velocities.isdisjoint(atom.leaves))
         self.quadratic = all(
-            sum(e for _, e in m) <= 2 and all(i in self._rates and isinstance(e, int) and e > 0 for i, e in m)
+            sum(e for _, e in m) <= 2 and all(i in self._velocities and isinstance(e, int) and e > 0 for i, e in m)
             for m in parts
         )
         self.degrees = [ring.zero] * 3
-        if self.quadratic:
-            for m, q in parts.items():
-                degree = int(sum(e for _, e in m))
-                self.degrees[degree] = self.degrees[degree] + q * Poly(ring, {m: Fraction(1)})
-            if not known:
-                self.kinetic, self.potential = self.degrees[2] + self.degrees[1], -self.degrees[0]
-        self.natural = known
-        self.momenta = [ring.slope(self.lagrangian, v) for v in self.v]
-        self.mass = [[ring.contract(ring.slope(p, v)) for v in self.v] for p in self.momenta]
-        self.forces = [ring.zero] * self.n
-        for force in system.forces:
-            more = self._read("force", force, velocity=True)
-            self.forces = [ring.contract(a + b) for a, b in zip(self.forces, more, strict=True)]
-        self.inertial = [ring.contract(self._inertial(i)) for i in range(self.n)]
-        self._constrain()
+        if not self.quadratic:
+            return
+        for m, q in parts.items():
+            degree = int(sum(e for _, e in m))
+            self.degrees[degree] = self.degrees[degree] + q * Poly(ring, {m: Fraction(1)})
+        if not self.natural:
+            self.kinetic, self.potential = self.degrees[2] + self.degrees[1], -self.degrees[0]
 
     def _constrain(self) -> None:
         """The conditions, and Σₖ λₖ ∂rₖ/∂v: what they add to M a."""
         ring, held = self.ring, self.system.constraints
-        position = [] if held is None else [c for f in held.holonomic for c in self._read("constraint", f, velocity=False)]
-        speed = [] if held is None else [c for f in held.velocity for c in self._read("constraint", f, velocity=True)]
-        self.conditions = [ring.contract(c) for c in (*position, *speed)]
+        position: list[Poly] = []
+        speed: list[Poly] = []
+        if held is not None:
+            position = [c for f in held.holonomic for c in self._read("constraint", f, velocity=False)]
+            speed = [c for f in held.velocity for c in self._read("constraint", f, velocity=True)]
+        self.conditions = [contract(c) for c in (*position, *speed)]
         self.reaction = [ring.zero] * self.n
         for k, condition in enumerate(self.conditions):
             multiplier = ring.leaf(("multiplier", k))
-            along = self.q if k < len(position) else self.v
-            self.reaction = [r + multiplier * ring.slope(condition, x) for r, x in zip(self.reaction, along, strict=True)]
+            along = self.at.q if k < len(position) else self.at.v
+            slopes = [ring.slope(condition, x) for x in along]
+            self.reaction = [r + multiplier * slope for r, slope in zip(self.reaction, slopes, strict=True)]
 
     def _read(self, what: str, function: Any, *, velocity: bool) -> list[Poly]:
         system, n = self.system, self.n
-        state = [np.zeros(n), np.zeros(n)] if velocity else [np.zeros(n)]
-        p = (system.parameters,) if system.parametric else ()
-        leaves = [("t", 1), ("q", n), *([("v", n)] if velocity else [])]
-        leaves += [(("parameter", name), 0) for name in (system.parameters if system.parametric else ())]
+        leaves: list[Any] = ["t", "q", *(["v"] if velocity else [])]
+        leaves += [("parameter", name) for name in (system.parameters if system.parametric else ())]
+        state = [np.zeros(n)] * (2 if velocity else 1)
         try:
-            flat = scalarise(lambda *args: function(*args), (np.float64(0.0), *state, *p))
+            flat = scalarise(lambda *args: function(*args), (np.float64(0.0), *state, *system.last))
             numbers = flat.numbers
 
             def leaf(k: int, e: int) -> Poly:
-                return self.ring.number(numbers[e]) if k == len(leaves) else self.ring.leaf((leaves[k][0], e))
+                return self.ring.number(numbers[e]) if k == len(leaves) else self.ring.leaf((leaves[k], e))
 
             return self.ring.read(flat.outputs[0].nodes, leaf)
         except Unsupported as error:
             raise ValueError(
-                f"The {what} has no readable form: {error} The motion itself is not affected; hl.simulate runs it as it is."
+                f"The {what} has no readable form: {error} The motion itself is not affected; hl.simulate runs it as "
+                "it is."
             ) from error
-
-    def _inertial(self, i: int) -> Poly:
-        """∂L/∂qᵢ - ∂pᵢ/∂t - Σⱼ (∂pᵢ/∂qⱼ) vⱼ: what M a equals without forces."""
-        ring = self.ring
-        total = ring.slope(self.lagrangian, self.q[i]) - ring.slope(self.momenta[i], self.t)
-        for q, v in zip(self.q, self.v, strict=True):
-            total = total - ring.slope(self.momenta[i], q) * v
-        return total
 
     # ── solving ───────────────────────────────────────────────────────────────────────────────────
     def _solve(self, right: Sequence[Poly]) -> list[tuple[Poly, Poly]] | None:
         """M⁻¹ right as (numerator, denominator), where M falls into blocks of one or two coordinates."""
-        ring, solved = self.ring, {}
+        solved = {}
         for block in self._blocks():
             if len(block) > 2:
                 return None
@@ -223,9 +217,9 @@ class Derivation:
                 continue
             i, j = block
             m = self.mass
-            determinant = ring.contract(m[i][i] * m[j][j] - m[i][j] * m[j][i])
+            determinant = contract(m[i][i] * m[j][j] - m[i][j] * m[j][i])
             for a, b in ((i, j), (j, i)):
-                solved[a] = (ring.contract(m[b][b] * right[a] - m[a][b] * right[b]), determinant)
+                solved[a] = (contract(m[b][b] * right[a] - m[a][b] * right[b]), determinant)
         return [solved[i] for i in range(self.n)]
 
     def _blocks(self) -> list[list[int]]:
@@ -247,7 +241,7 @@ class Derivation:
         c, m = numerator.common()
         d, n = denominator.common()
         outside = Poly(ring, {m: c}) * ring.power(Poly(ring, {n: d}), -power)
-        top, bottom = ring.divided(numerator, c, m), ring.sines(ring.divided(denominator, d, n))
+        top, bottom = ring.divided(numerator, c, m), sines(ring.divided(denominator, d, n))
         factors = [f for monomial, x in outside.terms.items() for f in self.writer.factors(x, monomial)]
         if not numerator:
             return sp.Integer(0)
@@ -278,10 +272,7 @@ class Derivation:
         lines += [self._line("constraints", c, []) for c in conditions]
         lines += [self._line("lagrange", a, b) for a, b in lagrange]
         if accelerations is not None:
-            lines += [
-                self._line("acceleration", [a], _split(e))
-                for a, e in zip(symbols.a, accelerations, strict=True)
-            ]
+            lines += [self._line("acceleration", [a], _split(e)) for a, e in zip(symbols.a, accelerations, strict=True)]
         if hamiltonian is not None:
             lines.append(self._line("hamilton", "H", hamiltonian))
             lines += [self._line("hamilton", [e.lhs], _split(e.rhs)) for e in hamilton or ()]
@@ -308,8 +299,11 @@ class Derivation:
         """An equation from its terms, in the order given; `left` may be a name."""
         name = left if isinstance(left, str) else None
         latex = [name or _sum([self.names.latex(x) for x in left]), _sum([self.names.latex(x) for x in right])]
-        plain = [name or _sum([self.names.text(x) for x in left]), _sum([self.names.text(x) for x in right])]
-        return Line(part, *latex, " = ".join(plain).replace("T_{2}", "T2").replace("T_{1}", "T1").replace("T_{0}", "T0"))
+        plain = [
+            (name or "").translate(_UNBRACED) or _sum([self.names.text(x) for x in left]),
+            _sum([self.names.text(x) for x in right]),
+        ]
+        return Line(part, latex[0], latex[1], " = ".join(plain))
 
     def _energy(self) -> tuple[list[Line], dict[str, Any]]:
         write = self.writer
@@ -334,7 +328,7 @@ class Derivation:
         if not self.quadratic or self.conditions:
             return None, None
         ring, half = self.ring, Fraction(1, 2)
-        linear = [ring.slope(self.degrees[1], v) for v in self.v]
+        linear = [ring.slope(self.degrees[1], v) for v in self.at.v]
         free = [p - b for p, b in zip(self.p, linear, strict=True)]
         solved = self._solve(free)
         if solved is None or any(len(top) + len(bottom) > _LONGEST for top, bottom in solved):
@@ -343,19 +337,19 @@ class Derivation:
         for p, (top, bottom) in zip(free, solved, strict=True):
             total, _ = by_bottom.get(bottom.key, (ring.zero, bottom))
             by_bottom[bottom.key] = (total + (p * top).scaled(half), bottom)
-        terms = [self._ratio(ring.contract(top), bottom) for top, bottom in by_bottom.values()]
+        terms = [self._ratio(contract(top), bottom) for top, bottom in by_bottom.values()]
         terms += self.writer.terms(-self.degrees[0])
         diagonal = all(len(block) == 1 for block in self._blocks())
-        forced = any(not self._rates.isdisjoint(f.leaves) for f in self.forces)
+        forced = any(not self._velocities.isdisjoint(f.leaves) for f in self.forces)
         equations = [sp.Eq(v, self._ratio(*pair), evaluate=False) for v, pair in zip(self.names.v, solved, strict=True)]
         for i in range(self.n):
             rate = self.names.p_dot[i]
             if diagonal and not forced:
-                total = self.writer.terms(ring.slope(self.degrees[0], self.q[i]) + self.forces[i])
+                total = self.writer.terms(ring.slope(self.degrees[0], self.at.q[i]) + self.forces[i])
                 for top, bottom in by_bottom.values():
-                    total = [*self._minus_slope(top, bottom, self.q[i]), *total]
+                    total = [*self._minus_slope(top, bottom, self.at.q[i]), *total]
             else:
-                total = self.writer.terms(ring.slope(self.lagrangian, self.q[i]) + self.forces[i])
+                total = self.writer.terms(ring.slope(self.lagrangian, self.at.q[i]) + self.forces[i])
             equations.append(sp.Eq(rate, sp.Add(*total), evaluate=False))
         return terms, tuple(equations)
 
@@ -365,6 +359,10 @@ class Derivation:
         one, other = ring.slope(top, q), ring.slope(bottom, q)
         first = [self._ratio(-one, bottom)] if one else []
         return first + ([self._ratio(top * other, bottom, 2)] if other else [])
+
+
+def _number(leaf: Poly) -> int:
+    return next(iter(leaf.terms))[0][0]
 
 
 def _sum(terms: Sequence[str]) -> str:

@@ -103,8 +103,9 @@ class Names:
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(
-                f"The name {twice[0]!r} would stand for two things in the equations (coordinates, their momenta p_name, "
-                "parameters, multipliers lambda_1 and the time t share one list of names). Rename the coordinate or parameter."
+                f"The name {twice[0]!r} would stand for two things in the equations (coordinates, their momenta "
+                "p_name, parameters, multipliers lambda_1 and the time t share one list of names). Rename the "
+                "coordinate or parameter."
             )
 
     def latex(self, expression: Any) -> str:
@@ -112,9 +113,9 @@ class Names:
         return _Printer(self.printed).doprint(expression)
 
     def text(self, expression: Any) -> str:
-        """An expression as a scene file would have it: theta_dot and theta_ddot for derivatives by time, ^ for powers."""
+        """An expression as a scene file would have it: theta_dot and theta_ddot for derivatives, ^ for powers."""
         if self._typed is None:
-            names = {x: x.func.__name__ for x in (*self.q, *self.p)}
+            names: dict[Any, str] = {x: x.func.__name__ for x in (*self.q, *self.p)}
             dots = {d: f"{names[d.expr]}_{'d' * (d.derivative_count - 1)}dot" for d in (*self.v, *self.a, *self.p_dot)}
             self._typed = {x: sp.Symbol(name) for x, name in (names | dots).items()}
         return sp.sstr(expression.xreplace(self._typed)).replace("**", "^")

@@ -1,7 +1,7 @@
 """Polynomials back to a graph of scalar operations, with as few products as can be had cheaply.
 
-What depends on parameters alone is kept apart from what moves, so that whoever evaluates the graph many times for one set of
-parameters computes it once.
+What depends on parameters alone is kept apart from what moves, so that whoever evaluates the graph many times for one
+set of parameters computes it once.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 from .dag import Graph, Node, reachable
 from .polynomial import Exponent, Monomial, Poly
@@ -16,9 +17,9 @@ from .simplify import Algebra
 
 
 class Assembler:
-    """Writes polynomials of one ring into a graph; `leaf(data)` is the node of a leaf, `moving` the leaves that change."""
+    """Writes polynomials of one ring into a graph; `leaf(data)` is a leaf's node, `moving` the leaves that change."""
 
-    def __init__(self, graph: Graph, leaf: Callable[[object], Node], moving: frozenset[int]) -> None:
+    def __init__(self, graph: Graph, leaf: Callable[[Any], Node], moving: frozenset[int]) -> None:
         self.k = Algebra(graph)
         self._leaf = leaf
         self._moving = moving
@@ -93,7 +94,10 @@ class Assembler:
 
 
 def solve(k: Algebra, a: list[list[Node]], b: list[Node], fixed: Callable[[Node], bool]) -> list[Node]:
-    r"""The solution of a symmetric positive definite system by \(L D L^\top\), unknowns with fixed diagonal and few neighbours first."""
+    r"""The solution of a symmetric positive definite system by \(L D L^\top\).
+
+    Unknowns with a fixed diagonal and few neighbours are eliminated first.
+    """
     n = len(b)
     order = sorted(range(n), key=lambda i: (not fixed(a[i][i]), sum(x.op != "const" for x in a[i]), i))
     low = {(i, j): a[order[i]][order[j]] for i in range(n) for j in range(i + 1)}
@@ -155,8 +159,10 @@ class Separation:
             return self.k("div", a, b), x if y is None else self.k("div", x or one, y)
         if node.op == "neg":
             return self.k("neg", parts[0][0]), parts[0][1]
-        if node.op in ("add", "sub") and parts[0][1] is not None and parts[1][1] is not None and parts[0][0] is parts[1][0]:
-            return parts[0][0], self.k(node.op, parts[0][1], parts[1][1])
+        if node.op in ("add", "sub"):
+            (a, x), (b, y) = parts
+            if a is b and x is not None and y is not None:
+                return a, self.k(node.op, x, y)
         return one, self.k(node.op, *[self._whole(*p) for p in parts], dtype=node.dtype, data=node.data)
 
     def _whole(self, c: Node, r: Node | None) -> Node:

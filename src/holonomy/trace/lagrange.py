@@ -6,41 +6,27 @@ For \(L(t,q,v)\): momenta \(p = \partial L/\partial v\), masses \(M = \partial p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-
+from .angles import contract
 from .polynomial import Poly, Ring
-from .scalar import Flat, scalarise
 
 
 class Variables:
-    """A ring with leaves for the time, coordinates and velocities of a system with n degrees of freedom."""
+    """A ring with leaves for the time, coordinates and velocities of a system with n degrees of freedom.
 
-    def __init__(self, n: int) -> None:
+    With `keep`, sums of functions of time and coordinates stay whole as factors (see `Ring`); sums with velocities are
+    multiplied out all the same, since that is where terms cancel.
+    """
+
+    def __init__(self, n: int, *, keep: bool = False) -> None:
         self.n = n
-        self.ring = Ring()
+        self.ring = Ring(self._closed) if keep else Ring()
         self.t = self.ring.leaf(("t", 0))
         self.q = [self.ring.leaf(("q", i)) for i in range(n)]
         self.v = [self.ring.leaf(("v", i)) for i in range(n)]
 
-    def example(self, *, velocity: bool) -> tuple[Any, ...]:
-        """Arguments (t, q, v) or (t, q) of the right shapes."""
-        return (np.float64(0.0), *[np.zeros(self.n)] * (2 if velocity else 1))
-
-    def read(self, flat: Flat, names: Sequence[str], *, velocity: bool, number: Callable[[int], Poly]) -> list[list[Poly]]:
-        """The results of a function of (t, q[, v], parameters), argument by argument; `number(e)` is a hoisted number."""
-        leaves = ["t", "q", *(["v"] if velocity else []), *[("parameter", name) for name in names]]
-
-        def leaf(k: int, e: int) -> Poly:
-            return number(e) if k == len(leaves) else self.ring.leaf((leaves[k], e))
-
-        return [self.ring.read(out.nodes, leaf) for out in flat.outputs]
-
-    def trace(self, function: Callable[..., Any], parameters: Sequence[Any], *, velocity: bool) -> Flat:
-        """A function of (t, q[, v], *parameters) as scalar operations."""
-        return scalarise(function, (*self.example(velocity=velocity), *parameters))
+    def _closed(self, p: Poly) -> bool:
+        kinds = {self.ring.atoms[i].data[0] for i in p.leaves if self.ring.atoms[i].op == "leaf"}
+        return bool(kinds & {"t", "q"}) and "v" not in kinds
 
 
 class Lagrange:
@@ -51,8 +37,8 @@ class Lagrange:
         self.lagrangian = lagrangian
         ring = variables.ring
         self.momenta = [ring.slope(lagrangian, v) for v in variables.v]
-        self.mass = [[ring.contract(ring.slope(p, v)) for v in variables.v] for p in self.momenta]
-        self.inertial = [ring.contract(self._inertial(i)) for i in range(variables.n)]
+        self.mass = [[contract(ring.slope(p, v)) for v in variables.v] for p in self.momenta]
+        self.inertial = [contract(self._inertial(i)) for i in range(variables.n)]
 
     def _inertial(self, i: int) -> Poly:
         ring, at = self.variables.ring, self.variables

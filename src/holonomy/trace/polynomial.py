@@ -1,9 +1,9 @@
 r"""Expressions as sums of monomials: the form in which equal terms meet and cancel.
 
-A *polynomial* here is a finite sum \(\sum_k c_k \prod_j a_j^{e_j}\) with rational coefficients, rational exponents and *atoms*
-\(a_j\): arguments of a traced function, numbers, and functions such as \(\sin P\) of other polynomials.  A sum under a root or in a
-denominator is an atom too (`base`).  Two expressions that agree after multiplying out have one form; the addition theorems
-of sine and cosine are applied by `contract`.  Derivatives are exact and stay in the form.
+A *polynomial* here is a finite sum \(\sum_k c_k \prod_j a_j^{e_j}\) with rational coefficients, rational exponents and
+*atoms* \(a_j\): arguments of a traced function, numbers, and functions such as \(\sin P\) of other polynomials.  A sum
+under a root or in a denominator is an atom too (`base`).  Two expressions that agree after multiplying out have one
+form; `angles.contract` adds the addition theorems of sine and cosine.  Derivatives are exact and stay in the form.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from .dag import Node, reachable
+from .functions import BUILD, FUNCTIONS, SLOPES
 from .plan import Unsupported
 
 Exponent = int | Fraction
@@ -129,9 +130,14 @@ class Poly:
 
 
 class Ring:
-    """The atoms that polynomials share, and how to build with them."""
+    """The atoms that polynomials share, and how to build with them.
 
-    def __init__(self) -> None:
+    Sums that are `closed` are not multiplied out: where q is near a, (q - a)⁶ is exact to round-off and its six terms
+    together are not.
+    """
+
+    def __init__(self, closed: Callable[[Poly], bool] = lambda _: False) -> None:
+        self._closed = closed
         self.atoms: list[Atom] = []
         self._table: dict[Any, int] = {}
         self._slopes: dict[tuple[int, int], Poly] = {}
@@ -163,13 +169,17 @@ class Ring:
 
     def product(self, a: Poly, b: Poly) -> Poly:
         """a·b, multiplied out unless that is very long."""
-        if len(a) * len(b) > _LARGEST_PRODUCT:
-            a, b = (self._whole(x) if len(x) > 1 else x for x in (a, b))
+        if a.constant is not None:
+            return b.scaled(a.constant)
+        if b.constant is not None:
+            return a.scaled(b.constant)
+        long = len(a) * len(b) > _LARGEST_PRODUCT
+        a, b = (self._whole(x) if len(x) > 1 and (long or self._closed(x)) else x for x in (a, b))
         total: dict[Monomial, Fraction] = {}
         left: list[tuple[Monomial, Fraction]] = []
         for m, c in a.terms.items():
             for n, d in b.terms.items():
-                monomial, plain = self._merge(m, n)
+                monomial, plain = self.merge(m, n)
                 if plain:
                     new = total.get(monomial, 0) + c * d
                     if new:
@@ -183,7 +193,7 @@ class Ring:
             result = result + self._settle(monomial, c)
         return result
 
-    def _merge(self, m: Monomial, n: Monomial) -> tuple[Monomial, bool]:
+    def merge(self, m: Monomial, n: Monomial) -> tuple[Monomial, bool]:
         """m·n, and whether it needs no further work."""
         if not m or not n:
             return m or n, True
@@ -202,7 +212,8 @@ class Ring:
         atom = self.atoms[i]
         if atom.op != "base" or not isinstance(e, int):
             return False
-        return len(atom.args[0]) == 1 or (e > 0 and len(atom.args[0]) ** e <= _LARGEST_POWER)
+        inside = atom.args[0]
+        return len(inside) == 1 or (e > 0 and len(inside) ** e <= _LARGEST_POWER and not self._closed(inside))
 
     def _settle(self, monomial: Monomial, c: Fraction) -> Poly:
         """A monomial in which a root has met itself, as the sum it stands for."""
@@ -234,7 +245,7 @@ class Ring:
             if any(self._unfolds(*f) for f in whole):
                 return self._settle(whole, c**n)
             return Poly(self, {whole: c**n})
-        if n > 0 and len(p) ** n <= _LARGEST_POWER:
+        if n == 1 or (n > 0 and len(p) ** n <= _LARGEST_POWER and not self._closed(p)):
             result = p
             for _ in range(n - 1):
                 result = result * p
@@ -252,17 +263,18 @@ class Ring:
         if not m and c == 1:
             return p
         inverse = tuple([(i, -e) for i, e in m])
-        return Poly(self, {self._merge(n, inverse)[0]: d / c for n, d in p.terms.items()})
+        return Poly(self, {self.merge(n, inverse)[0]: d / c for n, d in p.terms.items()})
 
     def apply(self, op: str, *args: Poly) -> Poly:
         """The operation `op` of a graph on polynomials."""
-        rule = _BUILD.get(op)
+        rule = BUILD.get(op)
         if rule is not None:
             return rule(self, *args)
-        if op in _FUNCTIONS:
+        if op in FUNCTIONS:
             return self.atom(op, args)
         raise Unsupported(
-            f"The operation '{op}' has no symbolic form. Write the function with arithmetic, powers, roots and elementary functions."
+            f"The operation '{op}' has no symbolic form. Write the function with arithmetic, powers, roots and "
+            "elementary functions."
         )
 
     def read(self, outputs: Sequence[Node], leaves: Callable[[int, int], Poly]) -> list[Poly]:
@@ -270,7 +282,8 @@ class Ring:
         done: dict[int, Poly] = {}
         for node in reachable(outputs):
             if node.op == "const":
-                done[node.index] = self.number(node.data) if node.dtype != "b1" else self.atom(str(bool(node.data)).lower())
+                truth = node.dtype == "b1"
+                done[node.index] = self.atom(str(bool(node.data)).lower()) if truth else self.number(node.data)
             elif node.op == "input":
                 done[node.index] = leaves(*node.data)
             else:
@@ -308,176 +321,13 @@ class Ring:
                 found = self.apply("select", atom.args[0], self.slope(atom.args[1], x), self.slope(atom.args[2], x))
             else:
                 found = self.zero
-                for part, arg in zip(_SLOPES[atom.op](self, *atom.args), atom.args, strict=True):
+                for part, arg in zip(SLOPES[atom.op](self, *atom.args), atom.args, strict=True):
                     change = self.slope(arg, x)
                     if change:
                         found = found + part * change
             self._slopes[j, i] = found
         return found
 
-    # ── addition theorems ─────────────────────────────────────────────────────────────────────────
-    def contract(self, p: Poly) -> Poly:
-        """p with sin² + cos² = 1 and the addition theorems applied wherever two terms become one."""
-        while True:
-            terms = dict(p.terms)
-            added = self.zero
-            for (rest, a, b), found in self._pairs(terms).items():
-                for one, other, make in _THEOREMS:
-                    if one in found and other in found:
-                        m, n = found[one], found[other]
-                        if m not in terms or n not in terms or abs(terms[m]) != abs(terms[n]):
-                            continue
-                        made = make(self, self.atoms[a].args[0], self.atoms[b].args[0], terms[m] == terms[n], a == b)
-                        if made is not None:
-                            added = added + Poly(self, {rest: terms.pop(m)}) * made
-                            del terms[n]
-            if not added:
-                return p
-            p = Poly(self, terms) + added
 
-    def sines(self, p: Poly) -> Poly:
-        """p with 1 - cos² written as sin²."""
-        terms = dict(p.terms)
-        added = self.zero
-        for m in list(terms):
-            for i, e in m:
-                if self.atoms[i].op == "cos" and e == 2:
-                    rest = tuple([f for f in m if f[0] != i])
-                    if m in terms and rest in terms and terms[rest] == -terms[m]:
-                        square = self.power(self.apply("sin", *self.atoms[i].args), 2)
-                        added = added + Poly(self, {rest: terms.pop(rest)}) * square
-                        del terms[m]
-        return Poly(self, terms) + added
-
-    def _pairs(self, terms: dict[Monomial, Fraction]) -> dict[tuple[Monomial, int, int], dict[str, Monomial]]:
-        """Terms by what remains without two sines or cosines: (rest, angle, angle) -> {"cs": monomial, …}."""
-        found: dict[tuple[Monomial, int, int], dict[str, Monomial]] = {}
-        for m in terms:
-            factors = [(i, e) for i, e in m if self.atoms[i].op in ("sin", "cos") and isinstance(e, int) and e > 0]
-            for x, (i, e) in enumerate(factors):
-                for j, _ in factors[x:] if e > 1 else factors[x + 1 :]:
-                    rest = self._merge(self._merge(m, ((i, -1),))[0], ((j, -1),))[0]
-                    a, b = sorted([(self._angle(i), self.atoms[i].op[0]), (self._angle(j), self.atoms[j].op[0])])
-                    if a[0] != b[0] or a[1] == b[1]:
-                        found.setdefault((rest, a[0], b[0]), {})[a[1] + b[1]] = m
-        return found
-
-    def _angle(self, i: int) -> int:
-        """A number that sin P and cos P share."""
-        return next(iter(self.atom("sin", self.atoms[i].args).terms))[0][0]
-
-
-# ── the operations of a graph ─────────────────────────────────────────────────────────────────────
 def _short(e: Exponent) -> Exponent:
     return int(e) if e == int(e) else e
-
-
-def _signed(p: Poly) -> tuple[int, Poly]:
-    """p = sign·q with one choice of q for each pair ±p."""
-    if p and p.terms[min(p.terms)] < 0:
-        return -1, -p
-    return 1, p
-
-
-def _odd(op: str) -> Callable[[Ring, Poly], Poly]:
-    def rule(ring: Ring, p: Poly) -> Poly:
-        if not p:
-            return ring.zero
-        sign, q = _signed(p)
-        return ring.atom(op, (q,)).scaled(sign)
-
-    return rule
-
-
-def _even(op: str) -> Callable[[Ring, Poly], Poly]:
-    def rule(ring: Ring, p: Poly) -> Poly:
-        return ring.one if not p else ring.atom(op, (_signed(p)[1],))
-
-    return rule
-
-
-def _abs(ring: Ring, p: Poly) -> Poly:
-    value = p.constant
-    return ring.number(abs(value)) if value is not None else ring.atom("abs", (_signed(p)[1],))
-
-
-def _pow(ring: Ring, a: Poly, b: Poly) -> Poly:
-    value = b.constant
-    return ring.power(a, value) if value is not None else ring.atom("pow", (a, b))
-
-
-def _sqrt(ring: Ring, p: Poly) -> Poly:
-    return ring.power(p, Fraction(1, 2))
-
-
-def _select(ring: Ring, c: Poly, a: Poly, b: Poly) -> Poly:
-    return a if a.key == b.key else ring.atom("select", (c, a, b))
-
-
-_BUILD: Final[dict[str, Callable[..., Poly]]] = {
-    "add": lambda ring, a, b: a + b,
-    "sub": lambda ring, a, b: a - b,
-    "mul": lambda ring, a, b: a * b,
-    "div": lambda ring, a, b: a * ring.power(b, -1),
-    "neg": lambda ring, a: -a,
-    "pow": _pow,
-    "sqrt": _sqrt,
-    "abs": _abs,
-    "select": _select,
-    "convert": lambda ring, a: a,
-    "expm1": lambda ring, a: ring.apply("exp", a) - ring.one,
-    "log1p": lambda ring, a: ring.apply("log", a + ring.one),
-    "exp2": lambda ring, a: ring.atom("pow", (ring.number(2), a)),
-    "erfc": lambda ring, a: ring.one - ring.apply("erf", a),
-    "exp": lambda ring, a: ring.atom("exp", (a,)) if a else ring.one,
-    "log": lambda ring, a: ring.zero if a.constant == 1 else ring.atom("log", (a,)),
-    **{op: _odd(op) for op in ("sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "cbrt", "sign")},
-    **{op: _even(op) for op in ("cos", "cosh")},
-}
-_FUNCTIONS: Final = frozenset({"acos", "atan2", "acosh", "max", "min", "lt", "le", "eq", "ne", "and", "or", "not"})
-
-
-def _root(ring: Ring, p: Poly, e: Exponent) -> tuple[Poly]:
-    return (ring.power(p, e),)
-
-
-_HALF: Final = Fraction(-1, 2)
-_SLOPES: Final[dict[str, Callable[..., tuple[Poly, ...]]]] = {
-    "sin": lambda r, a: (r.apply("cos", a),),
-    "cos": lambda r, a: (-r.apply("sin", a),),
-    "tan": lambda r, a: (r.one + r.power(r.apply("tan", a), 2),),
-    "asin": lambda r, a: _root(r, r.one - a * a, _HALF),
-    "acos": lambda r, a: (-_root(r, r.one - a * a, _HALF)[0],),
-    "atan": lambda r, a: _root(r, r.one + a * a, -1),
-    "atan2": lambda r, a, b: (b * r.power(a * a + b * b, -1), -(a * r.power(a * a + b * b, -1))),
-    "sinh": lambda r, a: (r.apply("cosh", a),),
-    "cosh": lambda r, a: (r.apply("sinh", a),),
-    "tanh": lambda r, a: (r.one - r.power(r.apply("tanh", a), 2),),
-    "asinh": lambda r, a: _root(r, r.one + a * a, _HALF),
-    "acosh": lambda r, a: _root(r, a * a - r.one, _HALF),
-    "atanh": lambda r, a: _root(r, r.one - a * a, -1),
-    "exp": lambda r, a: (r.apply("exp", a),),
-    "log": lambda r, a: _root(r, a, -1),
-    "erf": lambda r, a: (r.number(1.1283791670955126) * r.apply("exp", -(a * a)),),
-    "cbrt": lambda r, a: (r.power(r.apply("cbrt", a), -2).scaled(Fraction(1, 3)),),
-    "abs": lambda r, a: (r.apply("sign", a),),
-    "sign": lambda r, a: (r.zero,),
-    "pow": lambda r, a, b: (b * r.atom("pow", (a, b)) * r.power(a, -1), r.apply("log", a) * r.atom("pow", (a, b))),
-    "max": lambda r, a, b: (r.apply("select", r.atom("lt", (a, b)), r.zero, r.one), r.apply("select", r.atom("lt", (a, b)), r.one, r.zero)),
-    "min": lambda r, a, b: (r.apply("select", r.atom("lt", (a, b)), r.one, r.zero), r.apply("select", r.atom("lt", (a, b)), r.zero, r.one)),
-}  # fmt: skip
-
-
-def _cosine(ring: Ring, a: Poly, b: Poly, equal: bool, same: bool) -> Poly | None:
-    """cos a cos b ± sin a sin b."""
-    if same:
-        return ring.one if equal else None
-    return ring.apply("cos", a - b if equal else a + b)
-
-
-def _sine(ring: Ring, a: Poly, b: Poly, equal: bool, same: bool) -> Poly | None:
-    """sin a cos b ± cos a sin b."""
-    return None if same else ring.apply("sin", a + b if equal else a - b)
-
-
-_THEOREMS: Final = (("cc", "ss", _cosine), ("sc", "cs", _sine))

@@ -16,7 +16,8 @@ _LARGEST_FACTORED: Final = 8
 _SYMPY: Final[dict[str, Callable[..., Any]]] = {
     "sin": sp.sin, "cos": sp.cos, "tan": sp.tan, "asin": sp.asin, "acos": sp.acos, "atan": sp.atan, "atan2": sp.atan2,
     "sinh": sp.sinh, "cosh": sp.cosh, "tanh": sp.tanh, "asinh": sp.asinh, "acosh": sp.acosh, "atanh": sp.atanh,
-    "exp": sp.exp, "log": sp.log, "erf": sp.erf, "abs": sp.Abs, "sign": sp.sign, "pow": sp.Pow, "max": sp.Max, "min": sp.Min,
+    "exp": sp.exp, "log": sp.log, "erf": sp.erf, "abs": sp.Abs, "sign": sp.sign, "pow": sp.Pow,
+    "max": sp.Max, "min": sp.Min,
     "lt": sp.StrictLessThan, "le": sp.LessThan, "eq": sp.Eq, "ne": sp.Ne, "and": sp.And, "or": sp.Or, "not": sp.Not,
     "cbrt": lambda a: sp.real_root(a, 3),
     "select": lambda c, a, b: sp.Piecewise((a, c), (b, True)),
@@ -28,8 +29,8 @@ class Writer:
     """Writes polynomials of one ring.
 
     `leaf(data)` is the SymPy expression of a leaf; `moving` are the numbers of leaves that change along a motion (time,
-    coordinates, velocities), so that the rest are parameters; `rates` those among them that are printed as heads of terms
-    (velocities, accelerations), in this order of precedence.
+    coordinates, velocities), so that the rest are parameters; `rates` ranks those among them that are printed as heads
+    of terms (velocities, accelerations), highest first.
     """
 
     def __init__(self, ring: Ring, leaf: Callable[[Any], Any], moving: frozenset[int], rates: dict[int, int]):
@@ -80,7 +81,8 @@ class Writer:
         """
         parts = p.split(lambda a: a.index in self._rates)
         rest = parts.pop(ONE, None)
-        written = [sp.Mul(*self._coefficient(q), *self.factors(Fraction(1), m)) for m, q in sorted(parts.items(), key=self._order)]
+        ordered = sorted(parts.items(), key=self._order)
+        written = [sp.Mul(*self._coefficient(q), *self.factors(Fraction(1), m)) for m, q in ordered]
         return written + (self._spread(rest) if rest is not None else [])
 
     def _order(self, item: tuple[Monomial, Poly]) -> Any:
@@ -120,7 +122,9 @@ class Writer:
         for cluster in _clusters(whole):
             terms = [sp.Mul(*self.factors(c, m)) for m, c in sorted(cluster.items())]
             product = sp.factor(sp.Add(*terms)) if len(terms) > 1 else terms[0]
-            written += [product] if not product.is_Add and sp.count_ops(product) <= sp.count_ops(sp.Add(*terms)) else terms
+            written += (
+                [product] if not product.is_Add and sp.count_ops(product) <= sp.count_ops(sp.Add(*terms)) else terms
+            )
         return written
 
 

@@ -1,9 +1,9 @@
 """Second-order systems for heyoka, which integrates them by Taylor series.
 
-A traced Lagrangian becomes accelerations as a graph of scalar operations in one of two ways, whichever needs fewer products of
-moving quantities (each costs a convolution of Taylor coefficients): by its polynomial form, where terms cancel and addition
-theorems apply, or by automatic differentiation as it stands.  What depends on parameters alone is computed beforehand and
-handed over as heyoka's parameters, so other numbers need no new compilation.
+A traced Lagrangian becomes accelerations as a graph of scalar operations in one of two ways, whichever needs fewer
+products of moving quantities (each costs a convolution of Taylor coefficients): by its polynomial form, where terms
+cancel and addition theorems apply, or by automatic differentiation as it stands.  What depends on parameters alone is
+computed beforehand and handed over as heyoka's parameters, so other numbers need no new compilation.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Final
 import jax
 import numpy as np
 
+from .angles import contract
 from .assemble import Assembler, Separation, solve
 from .dag import Graph, Node, reachable
 from .lagrange import Lagrange, Variables
@@ -47,7 +48,7 @@ class Motion:
         return np.array(evaluate(self.fixed, [*state, *leaves]), float)
 
     def integrator(self, tol: float | None, constants: np.ndarray) -> Any:
-        """A `heyoka.taylor_adaptive` with these constants, compiled once per tolerance; the caller's until `give_back`."""
+        """A `heyoka.taylor_adaptive` with these constants, one compilation per tolerance; yours until `give_back`."""
         idle = self._idle.setdefault(tol, [])
         own = idle.pop() if idle else deepcopy(self._template(tol))
         own.pars[:] = constants
@@ -79,8 +80,9 @@ def motion(
 ) -> tuple[Motion, np.ndarray]:
     """The motion of a system, and the numbers that its functions were traced with, for `Motion.constants`.
 
-    **Arguments:** `energies(t, q, v, *parameters)` gives the Lagrangian and the forces; `direct` of the same the mass matrix and
-    the right-hand side by automatic differentiation; `definite`, whether the mass matrix is positive definite.
+    **Arguments:** `energies(t, q, v, *parameters)` gives the Lagrangian and the forces; `direct` of the same the mass
+    matrix and the right-hand side by automatic differentiation; `definite`, whether the mass matrix is positive
+    definite.
     """
     example = (np.float64(0.0), np.zeros(n), np.zeros(n), *parameters)
     form = Form(jax.make_jaxpr(energies)(*example), whole_arrays=False)
@@ -90,7 +92,7 @@ def motion(
     if found is None:
         if not definite:
             raise Unsupported(
-                "The kinetic energy is not positive for every velocity, and Taylor needs it to be. Use Gauss for this system."
+                "The kinetic energy is not positive for every velocity, and Taylor needs it to be. Use Gauss instead."
             )
         found = _motions[key] = min(_candidates(energies, direct, example, n), key=lambda m: cost(m.accelerations))
     return found, numbers
@@ -107,7 +109,7 @@ def _candidates(energies: Any, direct: Any, example: tuple[Any, ...], n: int) ->
 
 def _expanded(flat: Flat, n: int, leaf: int) -> Motion | None:
     """By way of polynomials; None where they grow too long or an operation has no polynomial form."""
-    at = Variables(n)
+    at = Variables(n, keep=True)
     ring = at.ring
     leaves: dict[tuple[int, int], Poly] = {(0, 0): at.t}
     leaves |= {(1, i): q for i, q in enumerate(at.q)} | {(2, i): v for i, v in enumerate(at.v)}
@@ -117,15 +119,16 @@ def _expanded(flat: Flat, n: int, leaf: int) -> Motion | None:
         )
         if len(energy) > _LONGEST:
             return None
-        found = Lagrange(at, ring.contract(energy))
-        right = [ring.contract(a + b) for a, b in zip(found.inertial, forces, strict=True)]
+        found = Lagrange(at, contract(energy))
+        right = [contract(a + b) for a, b in zip(found.inertial, forces, strict=True)]
     except Unsupported:
         return None
-    names = {"t": 0, "q": 1, "v": 2}
+    names: dict[Any, Any] = {"t": 0, "q": 1, "v": 2}
     graph = Graph()
 
     def node(data: Any) -> Node:
-        return graph.input(names.get(data[0], data[0]), data[1], "f8")
+        kind, element = data
+        return graph.input(names.get(kind, kind), element, "f8")
 
     moving = frozenset(next(iter(x.terms))[0][0] for x in (at.t, *at.q, *at.v))
     write = Assembler(graph, node, moving)
@@ -273,8 +276,8 @@ _RULES: Final[dict[str, Callable[..., Any]]] = {
     **{
         name: _named(name)
         for name in (
-            "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
-            "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lt", "eq", "select",
+            "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh",
+            "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lt", "eq", "select",
         )
     },
 }  # fmt: skip
