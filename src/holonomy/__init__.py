@@ -28,6 +28,7 @@ _ROOMS = {
     "Power": "spaces",
     "Chart": "spaces",
     "System": "systems",
+    "combine": "systems",
     "simulate": "motion",
     "Run": "motion",
     "SimulationError": "motion",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from holonomy.spaces import Product as Product
     from holonomy.spaces import Sphere as Sphere
     from holonomy.systems import System as System
+    from holonomy.systems import combine as combine
 
 __all__ = ["__version__", *_ROOMS, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 

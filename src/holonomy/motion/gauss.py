@@ -69,12 +69,13 @@ class Gauss(AbstractMethod):
         return phase.enter(system, t, q, v, self.stages)
 
     def step(self, system: System, t: Any, h: Any, state: Phase) -> tuple[Phase, Status]:
+        guess = self._guess(state, h)
+        if system.constraints is not None:
+            whole = tuple(np.asarray(x, state.y.dtype) for x in tableau(self.stages))
+            return nonholonomic.step(system, t, h, state, guess, whole, self.iteration == "newton")
         c = np.asarray(tableau(self.stages)[2], state.y.dtype)
         (a, a_low), (b, b_low) = (tuple(np.asarray(x, state.y.dtype) for x in pair) for pair in split(self.stages))
         local = system.local(state.anchor)
-        guess = self._guess(state, h)
-        if system.constraints is not None:
-            return nonholonomic.step(system, t, h, state, guess, (a, b, c), self.iteration == "newton")
         y, p = state.y, state.p
         times = t + c * h
 

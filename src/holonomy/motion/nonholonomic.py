@@ -17,7 +17,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from holonomy.motion import newton, phase
+from holonomy.motion import newton, phase, projection
 from holonomy.motion.method import Status
 from holonomy.motion.phase import Phase
 from holonomy.motion.result import Code
@@ -26,7 +26,7 @@ from holonomy.systems.linear import back_substitute, eliminate, factor
 
 
 def step(
-    system: System, t: Any, h: Any, state: Phase, guess: Any, tableau: tuple[Any, Any, Any], full: bool
+    system: System, t: Any, h: Any, state: Phase, guess: Any, tableau: tuple[Any, ...], full: bool
 ) -> tuple[Phase, Status]:
     """One step from stages guessed as `guess`; `full` asks for Newton's method with the exact Jacobian."""
     a, b, c = tableau
@@ -81,7 +81,10 @@ def step(
         jnp.concatenate([guess.ravel(), guess[-1], jnp.zeros(r, y.dtype)]),
         full=full,
     )
-    w, _, mu = parts(z)
-    new = phase.add(system, state, *moves(w, forces(w)[0], mu), w, h)
+    w, last, mu = parts(z)
+    move, kick = moves(w, forces(w)[0], mu)
+    new = phase.add(system, state, move, kick, w, h)
     code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
-    return new, Status(jnp.where(kept, code, jnp.int32(Code.rank_change)), count)
+    code = jnp.where(kept, code, jnp.int32(Code.rank_change))
+    code = projection.worse(code, projection.still_redundant(local, held, end, y + (state.y_low + move), last))
+    return new, Status(code, count)

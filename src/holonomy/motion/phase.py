@@ -57,9 +57,14 @@ def add(system: System, state: Phase, dy: Any, dp: Any, stages: Any, h: Any) -> 
 
     An increment is one array, or two whose sum it is, the larger first.
     """
+    return recentred(system, summed(state, dy, dp, stages, h))
+
+
+def summed(state: Phase, dy: Any, dp: Any, stages: Any, h: Any) -> Phase:
+    """The state further by (dy, dp) in the same chart, as the parts of a composed step must stay in one."""
     y, y_low = _compensated(state.y, state.y_low, dy)
     p, p_low = _compensated(state.p, state.p_low, dp)
-    return recentred(system, Phase(state.anchor, y, p, y_low, p_low, stages, h))
+    return Phase(state.anchor, y, p, y_low, p_low, stages, h)
 
 
 def recentred(system: System, state: Phase) -> Phase:

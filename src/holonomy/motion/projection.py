@@ -19,6 +19,8 @@ from holonomy.systems.constraints import Bordered, Held, border, bordered_solve
 from holonomy.systems.linear import positive
 from holonomy.systems.local import Local
 
+_FOLLOWS = 1e-6  # how far, in units of the state, a condition that follows from the others may be from holding
+
 
 def settle(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any, Any]:
     """Coordinates and velocity of a consistent state near (y, w), and a code of `Result`."""
@@ -70,6 +72,20 @@ def turned(local: Local, held: Held, t: Any, h: Any, before: Any, after: Any, w:
     return jnp.where(positive(mixed), jnp.int32(Code.ok), jnp.int32(Code.rank_change))
 
 
+def still_redundant(local: Local, held: Held, t: Any, y: Any, w: Any) -> Any:
+    """A code: whether conditions that are not held, because they followed from the others, still hold."""
+    given = local.system.constraints
+    if held.pick is None or given is None:
+        return jnp.int32(Code.ok)
+    m = given.counts[0]
+    every = Held(local, None, given.counts)
+    sizes = jnp.sqrt(jnp.sum(every.normals(t, y) ** 2, axis=1))
+    off = jnp.concatenate([every.position(t, y), every.rates(t, y, w)[m:]]) if m else every.rates(t, y, w)
+    room = jnp.where(jnp.arange(off.size) < m, 1.0 + jnp.max(jnp.abs(y)), 1.0 + jnp.max(jnp.abs(w)))
+    good = jnp.all(jnp.abs(off) <= _FOLLOWS * sizes * room)
+    return jnp.where(good, jnp.int32(Code.ok), jnp.int32(Code.rank_change))
+
+
 def worse(*codes: Any) -> Any:
     """The first code that is not good."""
     result = codes[0]
@@ -83,4 +99,5 @@ def finish(local: Local, held: Held | None, t: Any, h: Any, y: Any, w: Any, star
     if held is None:
         return y, w, Status(jnp.int32(Code.ok), jnp.int32(1))
     y, w, code = settle(local, held, t + h, y, w)
-    return y, w, Status(worse(turned(local, held, t, h, start, y, w), code), jnp.int32(1))
+    changed = worse(turned(local, held, t, h, start, y, w), still_redundant(local, held, t + h, y, w))
+    return y, w, Status(worse(changed, code), jnp.int32(1))

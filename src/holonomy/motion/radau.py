@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import newton, phase
+from holonomy.motion import newton, phase, projection
 from holonomy.motion.gauss import basis
 from holonomy.motion.method import AbstractMethod, Status
 from holonomy.motion.phase import Phase
@@ -124,6 +124,8 @@ class Radau(AbstractMethod):
         new = phase.recentred(system, now._replace(y=end, p=p, stages=stages, h=h))
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         code = jnp.where(kept, code, jnp.int32(Code.rank_change))
+        if held is not None:
+            code = projection.worse(code, projection.still_redundant(local, held, t + h, end, stages[-1]))
         return RadauState(new, every, reactions), Status(code, count)
 
     def read(self, system: System, t: Any, state: RadauState) -> tuple[Any, Any]:

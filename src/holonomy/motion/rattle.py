@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import newton, phase
+from holonomy.motion import newton, phase, projection
 from holonomy.motion.method import AbstractMethod, Status
 from holonomy.motion.phase import Phase
 from holonomy.motion.result import Code
@@ -90,6 +90,10 @@ class Rattle(AbstractMethod):
         return RattleState(state, jnp.zeros(held.counts[0], q.dtype))
 
     def step(self, system: System, t: Any, h: Any, state: RattleState) -> tuple[RattleState, Status]:
+        new, status = self._composed(system, t, h, state)
+        return new._replace(phase=phase.recentred(system, new.phase)), status
+
+    def _composed(self, system: System, t: Any, h: Any, state: RattleState) -> tuple[RattleState, Status]:
         parts = COMPOSITIONS[self.order_]
         if len(parts) == 1:
             return self._single(system, t, h, state)
@@ -117,8 +121,9 @@ class Rattle(AbstractMethod):
         kick = _kick(local, held, t, h, now, move, w, multipliers)
         y, p = now.y + (now.y_low + move), now.p + (now.p_low + kick)
         w, pull, found = _to_tangent(local, held, t + h, y, p, w)
-        new = phase.add(system, now, move, kick + pull, w[None], h)
+        new = phase.summed(now, move, kick + pull, w[None], h)
         code = jnp.where((status.code == Code.ok) & ~found, jnp.int32(Code.no_convergence), status.code)
+        code = projection.worse(code, projection.still_redundant(local, held, t + h, y, w))
         return RattleState(new, multipliers), Status(code, status.work)
 
 

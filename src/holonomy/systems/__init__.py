@@ -1,5 +1,6 @@
 """What moves: systems, their coordinates and parameters."""
 
+from holonomy.systems.combine import combine as combine
 from holonomy.systems.coordinates import Coordinate as Coordinate
 from holonomy.systems.parameters import Parameters as Parameters
 from holonomy.systems.system import System as System
