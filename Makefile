@@ -74,7 +74,7 @@ proof: python-dev pages
 	$(PYTEST) -m proof $(ARGS)
 
 bench: python-dev
-	@for file in benchmarks/*.py; do echo "$$file"; $(BIN)/python "$$file" $(ARGS) || exit 1; done
+	$(BIN)/python scripts/bench.py $(ARGS)
 
 # ── Housekeeping ─────────────────────────────────────────────────────────────────────────────────
 wheel: python

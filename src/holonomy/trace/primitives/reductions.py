@@ -144,15 +144,16 @@ def _dot_general(low: Lowering, site: Site, a: Value, b: Value) -> Value:
         return Scalars(shape, dtype, tuple(nodes))
     left_rows = pick(low, low.memory(a), np.transpose(numbering(a), (*ba, *free_a, *ca)))
     right_rows = pick(low, low.memory(b), np.transpose(numbering(b), (*bb, *free_b, *cb)))
-    rows = Memory((batch, max(1, a.size // max(1, batch * extent)), extent), dtype, low.memory(left_rows).buffer)
-    columns = Memory((batch, max(1, b.size // max(1, batch * extent)), extent), dtype, low.memory(right_rows).buffer)
+    rows = Memory((batch, max(1, a.size // max(1, batch * extent)), extent), a.dtype, low.memory(left_rows).buffer)
+    columns = Memory((batch, max(1, b.size // max(1, batch * extent)), extent), b.dtype, low.memory(right_rows).buffer)
 
     def element(position: list[Node]) -> Node:
         k, i, j = position
         zero = low.k.constant(0, dtype)
 
         def body(m: Node, total: Sequence[Node]) -> Sequence[Node]:
-            return [low.k("add", total[0], low.k("mul", low.at(rows, [k, i, m]), low.at(columns, [k, j, m])))]
+            left, right = low.at(rows, [k, i, m]), low.at(columns, [k, j, m])
+            return [low.k("add", total[0], low.k("mul", _as(low, left, dtype), _as(low, right, dtype)))]
 
         return low.fold_range(extent, [zero], body)[0]
 
@@ -161,7 +162,13 @@ def _dot_general(low: Lowering, site: Site, a: Value, b: Value) -> Value:
 
 
 def _dot(low: Lowering, a: Scalars, b: Scalars, u: list[int], v: list[int], dtype: str) -> Node:
-    return low.k.sum([low.k("mul", a.nodes[i], b.nodes[j]) for i, j in zip(u, v, strict=True)], dtype)
+    pairs = ((a.nodes[i], b.nodes[j]) for i, j in zip(u, v, strict=True))
+    return low.k.sum([low.k("mul", _as(low, x, dtype), _as(low, y, dtype)) for x, y in pairs], dtype)
+
+
+def _as(low: Lowering, node: Node, dtype: str) -> Node:
+    """The node in the product's type: a product may mix whole numbers and floats."""
+    return node if node.dtype == dtype else low.k("convert", node, dtype=dtype)
 
 
 def _sort(low: Lowering, site: Site, *operands: Value) -> list[Value]:
