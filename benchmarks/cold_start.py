@@ -1,4 +1,4 @@
-"""Cold start: from `import holonomy` to the end of a 10 s double pendulum run, and the same again with other numbers."""
+"""Cold start: from `import holonomy` to the end of a double pendulum run, and the same again with other numbers."""
 
 import os
 import statistics
