@@ -32,7 +32,7 @@ def test_under_jit_nothing_raises() -> None:
 def test_a_vector_that_is_not_tangent() -> None:
     with pytest.raises(ValueError, match=r"not tangent.*space\.tangent\(x, v\)"):
         Sphere(2).exp([0.0, 0.0, 1.0], [0.0, 0.1, 0.1])
-    with pytest.raises(ValueError, match="w = .*not tangent"):
+    with pytest.raises(ValueError, match=r"w = .*not tangent"):
         Hyperbolic(2).transport([0.0, 0.0, 1.0], [0.1, 0.0, 0.0], [0.0, 0.0, 1.0])
 
 

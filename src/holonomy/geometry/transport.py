@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Real
 
 from holonomy.geometry.integrate import integrate
 from holonomy.geometry.metric import Coordinates, Metric, VectorLike, as_vector, bend, checked, known
 
 Curve: TypeAlias = Callable[[Float[Array, ""]], Coordinates]
-Path: TypeAlias = Curve | Sequence[Curve] | Float[Array, "k n"]
+Path: TypeAlias = Curve | Sequence[Any] | Real[Array | np.ndarray, "..."]
 
 
 def transport(metric: Metric, curve: Path, w: VectorLike, *, at: VectorLike | None = None) -> Float[Array, "*times n"]:

@@ -1,0 +1,32 @@
+"""The figures by name, each loaded when it is made."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Reproduction(NamedTuple):
+    """A figure and the numbers that it shows."""
+
+    figure: Figure
+    data: dict[str, Any]
+
+
+def _make(module: str) -> Callable[[], Reproduction]:
+    def make() -> Reproduction:
+        return importlib.import_module(f"holonomy.show.reproduce.{module}").make()
+
+    return make
+
+
+FIGURES: dict[str, Callable[[], Reproduction]] = {
+    "thesis-2.1": _make("path_dependence"),
+    "thesis-2.3": _make("geodesic_deviation"),
+    "ring-centre": _make("ring_centre"),
+    "gauss-bonnet": _make("gauss_bonnet"),
+}

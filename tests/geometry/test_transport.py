@@ -1,0 +1,200 @@
+"""Geodesics, transport and holonomy against what is known in closed form and against each other."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from holonomy.geometry import (
+    Embedding,
+    curvature,
+    deviation,
+    geodesic,
+    geodesic_flow,
+    holonomy,
+    holonomy_angle,
+    jacobi,
+    transport,
+)
+from holonomy.geometry.metric import bend
+from holonomy.spaces import Chart, Inhomogeneous, Sphere
+
+
+def sphere(q: jax.Array) -> jax.Array:
+    return jnp.diag(jnp.stack([jnp.ones(()), jnp.sin(q[0]) ** 2]))
+
+
+def disc(q: jax.Array) -> jax.Array:
+    """The hyperbolic plane in the unit disc."""
+    return 4.0 / (1.0 - q @ q) ** 2 * jnp.eye(2)
+
+
+def ellipsoid(q: jax.Array) -> jax.Array:
+    return jnp.stack([jnp.sin(q[0]) * jnp.cos(q[1]), 1.5 * jnp.sin(q[0]) * jnp.sin(q[1]), 0.6 * jnp.cos(q[0])])
+
+
+def stereographic(q: jax.Array) -> jax.Array:
+    """The sphere without a point, which a geodesic through the origin meets at distance pi."""
+    return 4.0 / (1.0 + q @ q) ** 2 * jnp.eye(2)
+
+
+def polar_plane(q: jax.Array) -> jax.Array:
+    return jnp.diag(jnp.stack([jnp.ones(()), q[0] ** 2]))
+
+
+def inhomogeneous(q: jax.Array) -> jax.Array:
+    return (q @ q + 2.0) * jnp.eye(3)
+
+
+def wavy(centre: tuple[float, float], size: float):
+    """A closed curve, not round, and the map from the unit disc to its inside."""
+    middle = jnp.asarray(centre)
+
+    def inside(s: jax.Array, angle: jax.Array) -> jax.Array:
+        reach = size * s * (1.0 + 0.2 * jnp.sin(3.0 * angle))
+        return middle + reach * jnp.stack([jnp.cos(angle), jnp.sin(angle)])
+
+    return lambda t: inside(jnp.ones(()), 2.0 * jnp.pi * t), inside
+
+
+def total_curvature(metric, inside) -> float:
+    """The integral of K over the inside, by Gauss-Legendre in the radius and the trapezoidal rule around."""
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    angles = np.arange(64) * 2 * np.pi / 64
+    k = curvature(metric)
+
+    def density(s, angle):
+        jacobian = jnp.linalg.det(jax.jacfwd(lambda a: inside(a[0], a[1]))(jnp.stack([s, angle])))
+        q = inside(s, angle)
+        return k.gaussian(q) * jnp.sqrt(jnp.linalg.det(metric(q))) * jacobian
+
+    values = jax.jit(jax.vmap(jax.vmap(density, in_axes=(0, None)), in_axes=(None, 0)))((nodes + 1) / 2, angles)
+    return float(np.sum(np.asarray(values) * weights[None, :] / 2) * 2 * np.pi / 64)
+
+
+@pytest.mark.parametrize(
+    ("metric", "centre", "size"),
+    [(sphere, (1.2, 0.3), 0.5), (disc, (0.2, -0.1), 0.35), (Embedding(ellipsoid).metric, (1.1, 0.7), 0.5)],
+    ids=["sphere", "hyperbolic plane", "ellipsoid"],
+)
+def test_holonomy_is_the_integral_of_curvature(metric, centre, size) -> None:
+    loop, inside = wavy(centre, size)
+    total = total_curvature(metric, inside)
+    assert abs(total) > 0.1
+    assert abs(float(holonomy_angle(metric, loop)) - total) < 1e-10
+
+
+def test_circle_of_latitude() -> None:
+    angle = holonomy_angle(sphere, lambda t: jnp.stack([jnp.full((), 0.7), 2 * jnp.pi * t]))
+    np.testing.assert_allclose(angle, 2 * np.pi * (1 - np.cos(0.7)), rtol=1e-13)
+
+
+def test_transport_in_the_flat_plane_does_not_depend_on_the_path() -> None:
+    w = jnp.array([0.3, -0.8])
+    start, end = np.array([1.0, 0.2]), np.array([2.0, 1.4])
+    straight = transport(polar_plane, np.stack([start, end]), w)
+    detour = transport(polar_plane, np.stack([start, [3.0, -1.0], [0.5, 2.0], end]), w)
+    bent = transport(polar_plane, lambda t: jnp.asarray(start + t * (end - start)) + jnp.sin(jnp.pi * t) * 0.4, w)
+    np.testing.assert_allclose(detour, straight, atol=1e-13)
+    np.testing.assert_allclose(bent, straight, atol=1e-13)
+
+    def cartesian(q, v):
+        place = lambda p: jnp.stack([p[0] * jnp.cos(p[1]), p[0] * jnp.sin(p[1])])  # noqa: E731
+        return jax.jvp(place, (jnp.asarray(q),), (v,))[1]
+
+    np.testing.assert_allclose(cartesian(end, straight), cartesian(start, w), atol=1e-13)
+
+
+def test_transport_keeps_lengths_and_is_undone_backwards() -> None:
+    curve = lambda t: jnp.stack([0.8 + 0.5 * t * jnp.sin(3 * t), 2.0 * t])  # noqa: E731
+    w = jnp.array([0.3, -0.8])
+    times = jnp.linspace(0.0, 1.0, 5)
+    along = transport(sphere, curve, w, at=times)
+    lengths = jax.vmap(lambda t, a: a @ sphere(curve(t)) @ a)(times, along)
+    np.testing.assert_allclose(lengths, lengths[0], rtol=1e-13)
+    back = transport(sphere, lambda t: curve(1.0 - t), along[-1])
+    np.testing.assert_allclose(back, w, atol=1e-14)
+
+
+def test_geodesics_of_the_sphere_are_great_circles() -> None:
+    space, q, v = Sphere(2), jnp.array([0.7, 0.3]), jnp.array([0.3, 1.0])
+    times = jnp.array([2.0, -1.0, 0.0, 20.0])
+    found = jax.vmap(space.from_polar)(geodesic(sphere, q, v, times))
+    x, u = jax.jvp(space.from_polar, (q,), (v,))
+    np.testing.assert_allclose(found, jax.vmap(lambda t: space.exp(x, t * u))(times), atol=3e-14)
+
+
+def test_geodesics_of_the_inhomogeneous_space() -> None:
+    space = Inhomogeneous(3)
+    q, v = jnp.array([3.0, -1.0, 0.5]), jnp.array([-1.0, 0.2, 0.3])
+    np.testing.assert_allclose(geodesic(inhomogeneous, q, v, 6.0), space.exp(q, 6.0 * v), rtol=1e-13)
+
+
+def test_derivatives_of_a_geodesic_in_both_modes_and_twice() -> None:
+    space, q = Sphere(2, model="polar"), jnp.array([0.7, 0.3])
+    v = jnp.array([0.3, 1.0])
+
+    def shot(v):
+        return geodesic(sphere, q, v, 1.3)
+
+    def closed(v):
+        return space.exp(q, 1.3 * v)
+
+    exact = jax.jacfwd(closed)(v)
+    np.testing.assert_allclose(jax.jacfwd(shot)(v), exact, atol=1e-13)
+    np.testing.assert_allclose(jax.jacrev(shot)(v), exact, atol=1e-13)
+    # by a parameter of the metric, and by the arc length
+    slope = jax.grad(lambda a: geodesic(lambda q: a * sphere(q), q, v, 1.3)[0])(2.0)
+    np.testing.assert_allclose(slope, 0.0, atol=1e-13)
+    np.testing.assert_allclose(
+        jax.jacfwd(lambda s: geodesic(sphere, q, v, s))(1.3), geodesic_flow(sphere, q, v, 1.3)[1], atol=1e-14
+    )
+
+
+@pytest.mark.proof
+def test_second_derivatives_of_a_geodesic_and_shooting() -> None:
+    space, q, v = Sphere(2, model="polar"), jnp.array([0.7, 0.3]), jnp.array([0.3, 1.0])
+    exact = jax.jacfwd(jax.jacfwd(lambda v: space.exp(q, 1.3 * v)[0]))(v)
+    found = jax.jacfwd(jax.jacfwd(lambda v: geodesic(sphere, q, v, 1.3)[0]))(v)
+    np.testing.assert_allclose(found, exact, atol=1e-12)
+    shot, y = Chart(sphere, 2), jnp.array([1.4, 1.5])
+    np.testing.assert_allclose(jax.grad(shot.distance)(q, y), jax.grad(space.distance)(q, y), atol=1e-11)
+    with pytest.raises(ValueError, match="no geodesic"):
+        # more than half a turn around the origin: no straight line joins these points of the plane
+        Chart(polar_plane, 2).log([1.0, 0.0], [1.0, 4.0])
+
+
+def test_jacobi_fields_are_derivatives_of_geodesics() -> None:
+    q, v = jnp.array([0.7, -0.2, 0.4]), jnp.array([0.3, 0.5, -0.1])
+    j, dj = jnp.array([0.2, -0.4, 0.1]), jnp.array([-0.3, 0.1, 0.6])
+    moved = dj - bend(inhomogeneous, q, v, j)
+    expected = jax.jvp(lambda q, v: geodesic(inhomogeneous, q, v, 2.0), (q, v), (j, moved))[1]
+    np.testing.assert_allclose(jacobi(inhomogeneous, q, v, j, dj, 2.0)[0], expected, rtol=1e-12)
+    # on the sphere, across the equator: cos s, and it bends back with the curvature
+    field, rate = jacobi(sphere, [np.pi / 2, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0], np.array([0.5, 1.0]))
+    np.testing.assert_allclose(field, [[np.cos(0.5), 0], [np.cos(1.0), 0]], atol=1e-14)
+    np.testing.assert_allclose(rate[:, 0], [-np.sin(0.5), -np.sin(1.0)], rtol=1e-13)
+    bent = deviation(sphere, jnp.array([np.pi / 2, 0.0]), jnp.array([0.0, 1.0]), jnp.array([1.0, 0.0]))
+    np.testing.assert_allclose(bent, [-1.0, 0.0], atol=1e-15)
+
+
+def test_a_chart_shoots_as_well_as_the_closed_form() -> None:
+    shot, exact = Chart(sphere, 2), Sphere(2, model="polar")
+    x, y, w = jnp.array([1.0, 0.2]), jnp.array([1.4, 1.5]), jnp.array([0.3, -0.4])
+    v = shot.log(x, y)
+    np.testing.assert_allclose(v, exact.log(x, y), atol=1e-12)
+    np.testing.assert_allclose(shot.distance(x, y), exact.distance(x, y), rtol=1e-12)
+    np.testing.assert_allclose(shot.transport(x, v, w), exact.transport(x, v, w), atol=1e-12)
+    given = Chart(sphere, 2, distance=exact.distance)
+    assert float(given.distance(x, y)) == float(exact.distance(x, y))
+
+
+def test_what_cannot_be_carried_is_refused() -> None:
+    with pytest.raises(ValueError, match="cannot be continued"):
+        geodesic(stereographic, [0.0, 0.0], [0.5, 0.0], 4.0)
+    with pytest.raises(ValueError, match="not closed"):
+        holonomy(sphere, lambda t: jnp.stack([1.0 + t, t]))
+    with pytest.raises(ValueError, match="at least two points"):
+        transport(sphere, np.ones(2), [1.0, 0.0])
+    with pytest.raises(ValueError, match=r"w has shape \(3,\)"):
+        transport(sphere, lambda t: jnp.stack([1.0 + t, t]), np.ones(3))
