@@ -24,7 +24,10 @@ PLACES = ("end", "stages")
 
 
 class RadauState(NamedTuple):
-    """Position, momentum and the last stages' velocities; multipliers of all conditions, and of the last stages."""
+    """Position, momentum and the last stages' velocities; multipliers of all conditions, and of the last stages.
+
+    A free system has None for both.
+    """
 
     phase: Phase
     multipliers: Any
@@ -94,9 +97,10 @@ class Radau(AbstractMethod):
         state = phase.enter(system, t, q, v, self.stages)
         local, y, w = system.local(q), state.y, state.stages[0]
         held = local.hold(t, y, w)
-        none = jnp.zeros(0, q.dtype)
-        few = none if held is None else constraints.accelerate(local, held, t, y, w)[1]
-        every = none if held is None else constraints.spread(local, held, t, y, few)
+        if held is None:
+            return RadauState(state, None, None)
+        few = constraints.accelerate(local, held, t, y, w)[1]
+        every = constraints.spread(local, held, t, y, few)
         return RadauState(state, every, jnp.broadcast_to(few, (self.stages, *few.shape)))
 
     def step(self, system: System, t: Any, h: Any, state: RadauState) -> tuple[RadauState, Status]:
@@ -104,7 +108,7 @@ class Radau(AbstractMethod):
         local = system.local(now.anchor)
         held = local.hold(t, now.y, now.stages[-1])
         step = _Step(self.stages, self.at, local, held, t, h, now.y, now.p)
-        guess = step.join(*(_extrapolated(self.stages, x, h / now.h) for x in (now.stages, state.reactions)))
+        guess = step.join(*(_extrapolated(x, h / now.h) for x in (now.stages, state.reactions)))
         z, found, count = newton.solve(
             step.residual,
             step.direction(guess),
@@ -149,9 +153,9 @@ class _Step:
         self.times = t + c * h
 
     def split(self, z: Any) -> tuple[Any, Any]:
-        """Stage velocities and multipliers."""
+        """Stage velocities and multipliers, None where there are none."""
         cut = self.s * self.n
-        reactions = z[cut:].reshape(self.s, self.r) / self.h if self.r else jnp.zeros((self.s, 0), z.dtype)
+        reactions = z[cut:].reshape(self.s, self.r) / self.h if self.r else None
         return z[:cut].reshape(self.s, self.n), reactions
 
     def join(self, velocities: Any, reactions: Any) -> Any:
@@ -214,7 +218,12 @@ class _Step:
     def direction(self, guess: Any) -> Any:
         """Corrections by the matrix with exact derivatives at the guessed end of the step, the same for all stages."""
         velocities, reactions = self.split(guess)
-        t, y, w, reaction = self.times[-1], self.positions(velocities)[-1], velocities[-1], reactions[-1]
+        t, y, w, reaction = (
+            self.times[-1],
+            self.positions(velocities)[-1],
+            velocities[-1],
+            (reactions[-1] if self.r else None),
+        )
         by_q, by_w = (jax.jacfwd(self._forces, argnums=k)(t, y, w, reaction) for k in (1, 2))
         mass, h, a = by_w[1], self.h, self.a
         matrix = _blocks(jnp.eye(self.s, dtype=y.dtype), mass)
@@ -264,8 +273,11 @@ def _blocks(outer: Any, inner: Any) -> Any:
     return (outer[:, None, :, None] * inner[None, :, None, :]).reshape(a * c, b * d)
 
 
-def _extrapolated(stages: int, values: Any, ratio: Any) -> Any:
+def _extrapolated(values: Any, ratio: Any) -> Any:
     """The last step's stage values, as a polynomial in time, at this step's stages."""
+    if values is None:
+        return None
+    stages = len(values)
     nodes = tableau(stages)[1]
     ahead = 1.0 + jnp.asarray(nodes, values.dtype) * ratio
     return jnp.stack([basis(nodes, j, ahead) for j in range(stages)], axis=1) @ values
