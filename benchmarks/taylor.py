@@ -3,9 +3,9 @@
     python benchmarks/taylor.py [--links 2,3,4] [--no-peers]
 
 Microseconds per unit of time up to t = 10, least of several interleaved runs; the ratio is the median over pairs.
-"ours" is the integrator that `hl.Taylor()` makes of the Lagrangian in Cartesian form; "simulate" the whole call with its
-checks and energies. Errors are against the hand-written equations in extended precision. diffrax and scipy run at the
-loosest tolerance that brings them below 1e-10. Compilation is short where heyoka finds the code on disk.
+"ours" is the integrator that `hl.Taylor()` makes of the Lagrangian in Cartesian form; "simulate" the whole call with
+its checks and energies. Errors are against the hand-written equations in extended precision. diffrax and scipy run at
+the loosest tolerance that brings them below 1e-10. Compilation is short where heyoka finds the code on disk.
 """
 
 from __future__ import annotations

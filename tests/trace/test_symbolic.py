@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 
+from holonomy.trace import flat
 from holonomy.trace.angles import contract, sines
 from holonomy.trace.assemble import Assembler, Separation, solve
 from holonomy.trace.dag import Graph
@@ -165,3 +166,15 @@ def test_what_has_no_symbolic_form_is_named() -> None:
     with pytest.raises(Unsupported, match="'rem' has no symbolic form"):
         ring.apply("rem", ring.one, ring.one)
     assert isinstance(ring.apply("abs", ring.number(-3)), Poly)
+
+
+def test_flat_jax_gives_the_same_values_and_derivatives() -> None:
+    graph = scalarise(zoo, (np.zeros(2),), hoist=False)
+
+    def again(z):
+        return jnp.stack(flat.evaluate(graph.outputs[0].nodes, {0: z}))
+
+    np.testing.assert_allclose(jax.jit(again)(POINT), jax.jit(zoo)(POINT), rtol=1e-14)
+    np.testing.assert_allclose(
+        jax.jit(jax.jacfwd(again))(POINT), jax.jit(jax.jacfwd(zoo))(POINT), rtol=1e-12, atol=1e-14
+    )
