@@ -109,8 +109,8 @@ class Gauss(AbstractMethod):
 
     def _guess(self, state: Phase, h: Any) -> Any:
         """The last collocation polynomial, carried on into this step."""
-        _, _, c = tableau(self.stages)
-        ahead = 1.0 + jnp.asarray(c, state.y.dtype) * (h / state.h)
+        c = tableau(self.stages)[2].astype(state.y.dtype)
+        ahead = 1.0 + c * (h / state.h)
         return jnp.stack([basis(c, j, ahead) for j in range(self.stages)], axis=1) @ state.stages
 
 

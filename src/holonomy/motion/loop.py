@@ -61,12 +61,18 @@ class Progress(NamedTuple):
 
 def begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> Progress:
     """The loop's state at an initial condition."""
-    return Progress(method.start(system, t, q, v), jnp.int64(0), jnp.int32(Code.ok), jnp.int64(0), jnp.int32(0))
+    return Progress(
+        method.start(system, jnp.asarray(t, q.dtype), q, v),
+        jnp.int64(0),
+        jnp.int32(Code.ok),
+        jnp.int64(0),
+        jnp.int32(0),
+    )
 
 
 def advance(system: System, method: AbstractMethod, t0: Any, dt: Any, now: Progress) -> Progress:
     """One step, or nothing once a step has failed; a failed step leaves the last good state."""
-    new, status = method.step(system, t0 + now.index * dt, dt, now.state)
+    new, status = _step(system, method, t0 + now.index * dt, dt, now.state)
     code = _judge(new, status)
     good = (now.code == Code.ok) & (code == Code.ok)
     return Progress(
@@ -78,8 +84,19 @@ def advance(system: System, method: AbstractMethod, t0: Any, dt: Any, now: Progr
     )
 
 
+def _step(system: System, method: AbstractMethod, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
+    """The method's step in the precision of its state; the clock itself always runs in double."""
+    real = _real(state)
+    return method.step(system, jnp.asarray(t, real), jnp.asarray(h, real), state)
+
+
+def _real(state: Any) -> Any:
+    return jax.tree.leaves(state)[0].dtype
+
+
 def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot:
     """The snapshot of a state."""
+    t = jnp.asarray(t, _real(state))
     q, v = method.read(system, t, state)
     if system.flat:
         pull, momentum = jax.grad(system.raw_lagrangian, argnums=(1, 2))(t, q, v)
@@ -108,7 +125,7 @@ def _judge(state: Any, status: Status) -> Any:
 
 def _ahead(system: System, method: AbstractMethod, t: Any, rest: Any, now: Progress) -> tuple[Any, Any]:
     """The state a fraction of a step ahead, and whether that step was good."""
-    new, status = method.step(system, t, rest, now.state)
+    new, status = _step(system, method, t, rest, now.state)
     code = _judge(new, status)
     return keep_if(code == Code.ok, new, now.state), code
 
@@ -132,7 +149,7 @@ def chunk(
         def once(c: Any) -> Any:
             n, _, _ = c
             whole = n.index < last
-            new, status = method.step(system, t0 + n.index * dt, jnp.where(whole, dt, rest), n.state)
+            new, status = _step(system, method, t0 + n.index * dt, jnp.where(whole, dt, rest), n.state)
             code = _judge(new, status)
             good = code == Code.ok
             on = whole & good

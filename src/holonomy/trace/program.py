@@ -41,10 +41,16 @@ class Program:
         return self is other or (isinstance(other, Program) and self._hash == other._hash and self.key == other.key)
 
     def __call__(self, *inputs: Any) -> list[Any]:
-        """Evaluate on inputs followed by constants; works on tracers, so it differentiates and batches."""
-        slots = list(inputs)
+        """Evaluate on inputs followed by constants; works on tracers, so it differentiates and batches.
+
+        Traced in double precision, it computes in single when an input is single.
+        """
+        single = any(jax.typeof(x).dtype == np.float32 for x in inputs)
+        slots = [_single(x) for x in inputs] if single else list(inputs)
         for primitive, params, arguments, _ in self.instructions:
-            values = (slots[a] if isinstance(a, int) else a.value for a in arguments)
+            values = [slots[a] if isinstance(a, int) else a.value for a in arguments]
+            if single:
+                values, params = [_single(x) for x in values], _single_params(primitive, params)
             out = primitive.bind(*values, **primitive.get_bind_params(params))
             slots.extend(out if primitive.multiple_results else [out])
         return [slots[a] if isinstance(a, int) else a.value for a in self.outputs]
@@ -58,6 +64,22 @@ class Program:
                 reached.update(range(here, here + results))
             here += results
         return bool(reached.intersection(self.outputs))
+
+
+def _single(value: Any) -> Any:
+    """The value in single precision if it is a double; what is not a float stays."""
+    if jax.typeof(value).dtype != np.float64:
+        return value
+    return value.astype(np.float32)
+
+
+def _single_params(primitive: Any, params: dict[str, Any]) -> dict[str, Any]:
+    if any(isinstance(p, (jex.ClosedJaxpr, jex.Jaxpr)) for p in jax.tree.leaves(list(params.values()))):
+        raise ValueError(
+            f"The function holds a {primitive.name} (a loop or branch), which was traced in double precision; "
+            f"pass q0 in float64."
+        )
+    return {k: np.dtype(np.float32) if isinstance(p, np.dtype) and p == np.float64 else p for k, p in params.items()}
 
 
 _interned: WeakValueDictionary[Hashable, Program] = WeakValueDictionary()
