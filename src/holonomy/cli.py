@@ -184,6 +184,34 @@ def derive(
 
 @app.command()
 @_plainly
+def reproduce(
+    figure: Annotated[str, typer.Argument(metavar="FIGURE", help="The figure's name, or `all`.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path("out"),
+    traceback: Traceback = False,
+) -> None:
+    """Compute a figure of the source material anew: a picture, and the numbers it shows."""
+    import json
+    from difflib import get_close_matches
+
+    from holonomy.files import whole
+    from holonomy.show.reproduce import FIGURES
+
+    if figure != "all" and figure not in FIGURES:
+        near = get_close_matches(figure, FIGURES, 1)
+        hint = f' Did you mean "{near[0]}"?' if near else ""
+        raise _Stop(f'there is no figure "{figure[:60]}"; there are {", ".join(FIGURES)}, and all.{hint}', BAD_INPUT)
+    out.mkdir(parents=True, exist_ok=True)
+    for name in FIGURES if figure == "all" else (figure,):
+        made = FIGURES[name]()
+        with whole(out / f"{name}.png") as part:
+            made.figure.savefig(part)
+        with whole(out / f"{name}.json") as part:
+            part.write_text(json.dumps(made.data, indent=1, default=lambda x: x.tolist()), encoding="utf-8")
+        typer.echo(f"{out / name}.png and .json")
+
+
+@app.command()
+@_plainly
 def models(traceback: Traceback = False) -> None:
     """List the named models: coordinates, parameters and their defaults."""
     from rich.console import Console

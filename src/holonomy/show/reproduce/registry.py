@@ -29,4 +29,5 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "thesis-2.3": _make("geodesic_deviation"),
     "ring-centre": _make("ring_centre"),
     "gauss-bonnet": _make("gauss_bonnet"),
+    "flip": _make("flip"),
 }
