@@ -1,5 +1,7 @@
 """Every space keeps the theorems of Riemannian geometry, and `check_space` notices one that does not."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -80,7 +82,7 @@ def test_theorems_everywhere(space, distances, points) -> None:
 
 def test_a_wrong_space_is_named() -> None:
     class Wrong(Euclidean):
-        def transport(self, x, v, w):
+        def transport(self, x: Any, v: Any, w: Any) -> Any:
             return w + 0.1 * v
 
     with pytest.raises(TheoremFailed, match="transport is an isometry") as caught:

@@ -17,13 +17,14 @@ TICKS = (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
 def make() -> Reproduction:
     """Rungs between the two geodesics: blue where shorter than at the start, red where longer."""
     import matplotlib as mpl
+    from matplotlib import cm, colors
     from matplotlib import pyplot as plt
 
     from holonomy.spaces import Euclidean, Hyperbolic, Sphere
 
     spaces = {"S": Sphere(2), "E": Euclidean(2), "H": Hyperbolic(2)}
     found = {name: _rails(space) for name, space in spaces.items()}
-    norm, colours = mpl.colors.Normalize(-1.5, 1.5), mpl.colormaps["coolwarm"]
+    norm, palette = colors.Normalize(-1.5, 1.5), mpl.colormaps["coolwarm"]
     with style():
         figure, axes = plt.subplots(1, 3, figsize=(11.5, 4.3))
         pictures = _canvases(axes, spaces)
@@ -31,11 +32,11 @@ def make() -> Reproduction:
         for name, title, axis in zip(found, titles, axes, strict=True):
             draw, data = pictures[name], found[name]
             for rung, separation in zip(data["rungs"], data["separation"], strict=True):
-                draw(rung, color=colours(norm(np.log2(separation / SEPARATION))), linewidth=3.2, zorder=4)
+                draw(rung, color=palette(norm(np.log2(separation / SEPARATION))), linewidth=3.2, zorder=4)
             for rail in data["rails"]:
                 draw(rail, color="0.1", linewidth=2.0, zorder=5)
             axis.set_title(title, fontsize=12)
-        shade = mpl.cm.ScalarMappable(norm=norm, cmap=colours)
+        shade = cm.ScalarMappable(norm=norm, cmap=palette)
         bar = figure.colorbar(shade, ax=axes, shrink=0.8, pad=0.02, ticks=TICKS, extend="both")
         bar.ax.set_yticklabels([f"{2.0**t:.2f}" for t in TICKS])
         bar.set_label("separation / initial separation")
@@ -47,25 +48,26 @@ def _rails(space: Any) -> dict[str, Any]:
     import jax
     import jax.numpy as jnp
 
-    # begin before the origin, so that the pictures are centred
-    back = -LENGTH / 2 * space.frame(space.origin)[:, 1]
-    foot = space.exp(space.origin, back)
-    across, along = (space.transport(space.origin, back, v) for v in space.frame(space.origin).T)
-    ends = [space.exp(foot, sign * SEPARATION / 2 * across) for sign in (-1.0, 1.0)]
-    starts = [space.transport(foot, sign * SEPARATION / 2 * across, along) for sign in (-1.0, 1.0)]
     s = jnp.linspace(0.0, LENGTH, RUNGS)
-    rails = [jax.vmap(lambda t, x=x, v=v: space.exp(x, t * v))(s) for x, v in zip(ends, starts, strict=True)]
 
     def rung(x: Any, y: Any) -> Any:
         v = space.log(x, y)
         return jax.vmap(lambda t: space.exp(x, t * v))(jnp.linspace(0.0, 1.0, 12))
 
-    return {
-        "s": np.asarray(s),
-        "rails": [np.asarray(r) for r in rails],
-        "rungs": np.asarray(jax.vmap(rung)(*rails)),
-        "separation": np.asarray(jax.vmap(space.distance)(*rails)),
-    }
+    @jax.jit
+    def draw() -> dict[str, Any]:
+        # begin before the origin, so that the pictures are centred
+        frame = space.frame(space.origin)
+        back = -LENGTH / 2 * frame[:, 1]
+        foot = space.exp(space.origin, back)
+        across, along = (space.transport(space.origin, back, v) for v in frame.T)
+        rails = []
+        for side in (-SEPARATION / 2 * across, SEPARATION / 2 * across):
+            x, v = space.exp(foot, side), space.transport(foot, side, along)
+            rails.append(jax.vmap(lambda t, x=x, v=v: space.exp(x, t * v))(s))
+        return {"rails": rails, "rungs": jax.vmap(rung)(*rails), "separation": jax.vmap(space.distance)(*rails)}
+
+    return {"s": np.asarray(s), **jax.tree.map(np.asarray, draw())}
 
 
 def _canvases(axes: Any, spaces: dict[str, Any]) -> dict[str, Any]:
