@@ -162,9 +162,9 @@ def test_engines_give_the_same_numbers(method):
 @pytest.mark.parametrize("engine", ["native", "xla"])
 @pytest.mark.parametrize("method", [hl.RK4(), hl.Gauss(2)], ids=lambda m: m.label)
 def test_single_precision_when_the_start_is_single(method, engine):
-    start = np.array([1.0, 0.5], np.float32), np.array([0.0, 0.3], np.float32)
-    run = hl.simulate(double_pendulum, *start, 2.0, dt=0.01, method=method, engine=engine)
-    double = hl.simulate(double_pendulum, *(x.astype(float) for x in start), 2.0, dt=0.01, method=method)
+    q0, v0 = np.array([1.0, 0.5], np.float32), np.array([0.0, 0.3], np.float32)
+    run = hl.simulate(double_pendulum, q0, v0, 2.0, dt=0.01, method=method, engine=engine)
+    double = hl.simulate(double_pendulum, q0.astype(float), v0.astype(float), 2.0, dt=0.01, method=method)
     assert run.q.dtype == run.v.dtype == run.energy.dtype == np.float32
     np.testing.assert_allclose(run.q, double.q, rtol=0, atol=1e-4)
     assert np.max(np.abs(run.q - double.q)) > 1e-9, "it must really have computed in single precision"
