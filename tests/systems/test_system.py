@@ -140,7 +140,7 @@ def test_the_unrolled_factorisation_solves():
     from holonomy.systems.linear import solve
 
     rng = np.random.default_rng(3)
-    for n in (1, 2, 5, 8, 11):
+    for n in (1, 2, 3, 5, 8, 11):
         a = rng.normal(size=(n, n))
         a = a @ a.T + 0.1 * np.eye(n)
         b = rng.normal(size=n)

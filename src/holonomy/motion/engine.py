@@ -10,7 +10,6 @@ import numpy as np
 
 from holonomy.motion.method import AbstractMethod
 from holonomy.systems import System
-from holonomy.trace import native
 
 # Above this a machine function of single numbers grows faster than what it saves; XLA works on whole arrays.
 LARGEST = 12
@@ -39,6 +38,8 @@ class Engine:
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """The value of a function of PyTrees of arrays."""
         if self.native:
+            from holonomy.trace import native  # here, so that work that never compiles natively does not load LLVM
+
             try:
                 return _machine(function, args)(*args)
             except native.Unsupported as error:
@@ -58,8 +59,10 @@ _jits: dict[Any, Any] = {}
 
 
 def _machine(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    from holonomy.trace import native
+
     leaves, structure = jax.tree.flatten(args)
-    key = (function, structure, tuple((np.shape(x), np.result_type(x).char) for x in leaves))
+    key = (function, structure, tuple((np.shape(x), _dtype(x)) for x in leaves))
     found = _machines.get(key)
     if found is None:
         try:
@@ -70,6 +73,10 @@ def _machine(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     if isinstance(found, Exception):
         raise found
     return found
+
+
+def _dtype(x: Any) -> str:
+    return x.dtype.char if isinstance(x, (jax.Array, np.ndarray, np.generic)) else np.result_type(x).char
 
 
 def _jitted(function: Callable[..., Any]) -> Any:

@@ -13,13 +13,14 @@ import jax.scipy.linalg as jsl
 from jaxtyping import Array, Float
 
 UNROLLED = 8
+CLOSED = 3
 
 
 def factor(a: Float[Array, "n n"], definite: bool) -> Any:
     """A factorisation to be passed to `back_substitute`; `definite` promises a positive definite matrix."""
     n = a.shape[-1]
     if not definite:
-        return ("general", jsl.lu_factor(a))
+        return ("inverse", _inverse(a)) if n <= CLOSED else ("general", jsl.lu_factor(a))
     if n > UNROLLED:
         return ("cholesky", jnp.linalg.cholesky(a))
     low = [[a[i, j] for j in range(i + 1)] for i in range(n)]
@@ -39,6 +40,8 @@ def back_substitute(factored: Any, b: Float[Array, " n"]) -> Float[Array, " n"]:
     kind, data = factored
     if kind == "general":
         return jsl.lu_solve(data, b)
+    if kind == "inverse":
+        return data @ b
     if kind == "cholesky":
         return jsl.cho_solve((data, True), b)
     low, inverse = data
@@ -61,6 +64,18 @@ def back_substitute(factored: Any, b: Float[Array, " n"]) -> Float[Array, " n"]:
         for j in range(i + 1, n):
             x[i] = x[i] - low[j][i] * x[j]
     return jnp.stack(x)
+
+
+def _inverse(a: Float[Array, "n n"]) -> Float[Array, "n n"]:
+    """The inverse of a matrix of at most three rows in closed form: no pivots to choose, so batches of it are plain
+    arithmetic, where a pivoted factorisation would call a library for each."""
+    if a.shape[-1] == 1:
+        return 1.0 / a
+    if a.shape[-1] == 2:
+        turned = jnp.stack([jnp.stack([a[1, 1], -a[0, 1]]), jnp.stack([-a[1, 0], a[0, 0]])])
+        return turned / (a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0])
+    columns = jnp.stack([jnp.cross(a[1], a[2]), jnp.cross(a[2], a[0]), jnp.cross(a[0], a[1])], axis=1)
+    return columns / jnp.dot(a[0], columns[:, 0])
 
 
 def eliminate(a: Float[Array, "n n"]) -> tuple[Any, Any]:
