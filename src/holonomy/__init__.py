@@ -43,8 +43,13 @@ _ROOMS = {
     "Taylor": "motion",
     "Rattle": "motion",
     "Radau": "motion",
+    "ghost": "study",
+    "lyapunov": "study",
+    "section": "study",
+    "Pendulum": "models",
+    "ElasticPendulum": "models",
 }
-_MODULES = ("geometry", "spaces", "trace", "systems", "motion", "models", "show", "scene", "studio", "testing")
+_MODULES = ("geometry", "spaces", "trace", "systems", "motion", "study", "models", "show", "scene", "studio", "testing")
 
 if TYPE_CHECKING:
     from holonomy import geometry as geometry
@@ -54,8 +59,11 @@ if TYPE_CHECKING:
     from holonomy import show as show
     from holonomy import spaces as spaces
     from holonomy import studio as studio
+    from holonomy import study as study
     from holonomy import systems as systems
     from holonomy import trace as trace
+    from holonomy.models import ElasticPendulum as ElasticPendulum
+    from holonomy.models import Pendulum as Pendulum
     from holonomy.motion import RK4 as RK4
     from holonomy.motion import Adaptive as Adaptive
     from holonomy.motion import Euler as Euler
@@ -82,6 +90,9 @@ if TYPE_CHECKING:
     from holonomy.spaces import Power as Power
     from holonomy.spaces import Product as Product
     from holonomy.spaces import Sphere as Sphere
+    from holonomy.study import ghost as ghost
+    from holonomy.study import lyapunov as lyapunov
+    from holonomy.study import section as section
     from holonomy.systems import System as System
     from holonomy.systems import combine as combine
 

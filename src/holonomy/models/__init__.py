@@ -2,8 +2,57 @@
 
 `catalogue()` lists them and `find(name)` gives one, both without importing JAX; `find(name).build()` makes the
 `hl.System`. The functions that build them are in `holonomy.models.classics`.
+
+Chains of links are `Pendulum` and `ElasticPendulum`, with `accelerations` and `tensions` in time proportional to their
+length, `to_elastic` and `to_rigid` between them, and `reach`, `chain_points` to drag one.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from .registry import Model, Parameter, catalogue, find
 
-__all__ = ["Model", "Parameter", "catalogue", "find"]
+if TYPE_CHECKING:
+    from .elastic import ElasticPendulum, to_elastic, to_rigid
+    from .kinematics import chain_points, reach
+    from .pendulum import Pendulum, accelerations, directions, tensions
+
+_FILES = {
+    "Pendulum": "pendulum",
+    "accelerations": "pendulum",
+    "directions": "pendulum",
+    "tensions": "pendulum",
+    "ElasticPendulum": "elastic",
+    "to_elastic": "elastic",
+    "to_rigid": "elastic",
+    "chain_points": "kinematics",
+    "reach": "kinematics",
+}
+
+__all__ = [
+    "ElasticPendulum",
+    "Model",
+    "Parameter",
+    "Pendulum",
+    "accelerations",
+    "catalogue",
+    "chain_points",
+    "directions",
+    "find",
+    "reach",
+    "tensions",
+    "to_elastic",
+    "to_rigid",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Names that need JAX load on first use."""
+    if name not in _FILES:
+        raise AttributeError(f"holonomy.models has no public name {name!r}")
+    module = importlib.import_module(f"holonomy.models.{_FILES[name]}")
+    value = getattr(module, name)
+    globals()[name] = value
+    return value
