@@ -68,7 +68,7 @@ browser: python-dev pages
 	$(NODE) npm run browser
 
 docs: python-dev
-	NO_MKDOCS_2_WARNING=1 NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 proof: python-dev pages
 	$(PYTEST) -m proof $(ARGS)

@@ -43,9 +43,11 @@ def _target() -> tuple[Any, str, str]:
 
 @cache
 def _jit() -> Any:
-    # The compiler proper is `_target`; this one only loads finished objects.
+    # The compiler proper is `_target`; this one only loads finished objects. JITLink lays an object's sections out
+    # together; the older linker may put code and constants more than 2 GB apart in a large process, which small code
+    # cannot bridge, and then ends the process.
     machine = llvm.Target.from_triple(_target()[2]).create_target_machine(jit=True)
-    return llvm.create_lljit_compiler(machine, use_jit_link=False)
+    return llvm.create_lljit_compiler(machine, use_jit_link=True)
 
 
 @cache
