@@ -19,6 +19,8 @@ Matrix = Float[Array, "n n"]
 _ROOTS = 4
 _POLAR_STEPS = 14
 _ARTANH_TERMS = 10
+_EXP_TERMS = 19
+_SQUARINGS = 5
 
 
 class SO(AbstractGroup):
@@ -88,7 +90,7 @@ class SO(AbstractGroup):
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         r, m = self._matrix(x), self._matrix(self._vector(x, v))
-        return (r @ jax.scipy.linalg.expm(_skew(r.T @ m))).reshape(-1)
+        return (r @ _expm(_skew(r.T @ m))).reshape(-1)
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
@@ -107,7 +109,7 @@ class SO(AbstractGroup):
         x = self._point(x)
         r = self._matrix(x)
         a, b = _skew(r.T @ self._matrix(self._vector(x, v))), _skew(r.T @ self._matrix(self._vector(x, w, "w")))
-        half = jax.scipy.linalg.expm(a / 2.0)
+        half = _expm(a / 2.0)
         return (r @ half @ b @ half).reshape(-1)
 
     def random(self, key: PRNGKeyArray) -> Point:
@@ -128,8 +130,8 @@ class SO(AbstractGroup):
         flows: dict[str, Flow] = {}
         for k, (plane, *_) in enumerate(axes.planes(self.n)):
             a = self.hat(jnp.eye(self.dim)[k])
-            flows[f"rotate_{plane}"] = lambda s, x, a=a: (jax.scipy.linalg.expm(s * a) @ self._matrix(x)).reshape(-1)
-            flows[f"body_{plane}"] = lambda s, x, a=a: (self._matrix(x) @ jax.scipy.linalg.expm(s * a)).reshape(-1)
+            flows[f"rotate_{plane}"] = lambda s, x, a=a: (_expm(s * a) @ self._matrix(x)).reshape(-1)
+            flows[f"body_{plane}"] = lambda s, x, a=a: (self._matrix(x) @ _expm(s * a)).reshape(-1)
         return flows
 
     # ── the group ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -147,7 +149,7 @@ class SO(AbstractGroup):
         return self.vee(self.matrix(g).T @ self.matrix(v))
 
     def group_exp(self, xi: LocalLike) -> Point:
-        return jax.scipy.linalg.expm(self.hat(xi)).reshape(-1)
+        return _expm(self.hat(xi)).reshape(-1)
 
     def group_log(self, g: PointLike) -> Local:
         return self._between(self.identity, check.as_array(g))
@@ -185,25 +187,44 @@ class SO(AbstractGroup):
         """
         one = jnp.eye(self.n, dtype=x.dtype)
         less = self._matrix(x).T @ (self._matrix(y) - self._matrix(x))
-        for _ in range(_ROOTS):
-            q = _polar(2.0 * one + less)
+
+        def halve(less: Matrix, _: None) -> tuple[Matrix, None]:
             # q^2 = 1 + less, so q - 1 = (q + 1)^-1 less: no digits lost by subtracting the identity
-            less = jnp.linalg.solve(one + q, less)
+            return jnp.linalg.solve(one + _polar(2.0 * one + less), less), None
+
+        # loops, since unrolled and differentiated they would take minutes to compile
+        less = jax.lax.scan(halve, less, None, length=_ROOTS)[0]
         c = jnp.linalg.solve(2.0 * one + less, less)
-        square, total, power = c @ c, jnp.zeros_like(c), c
-        for k in range(_ARTANH_TERMS):
-            total = total + power / (2 * k + 1)
-            power = power @ square
-        return self.vee(2.0 ** (_ROOTS + 1) * total)
+        square = c @ c
+
+        def add(total: Matrix, factor: Array) -> tuple[Matrix, None]:
+            return factor * one + square @ total, None
+
+        factors = 1.0 / (2.0 * jnp.arange(_ARTANH_TERMS, dtype=x.dtype)[::-1] + 1.0)
+        return self.vee(2.0 ** (_ROOTS + 1) * c @ jax.lax.scan(add, jnp.zeros_like(c), factors)[0])
 
 
 def _polar(m: Matrix) -> Matrix:
     """The orthogonal polar factor, by Newton's iteration scaled to speed up nearly singular matrices."""
-    for _ in range(_POLAR_STEPS):
+
+    def step(m: Matrix, _: None) -> tuple[Matrix, None]:
         inverse = jnp.linalg.inv(m)
         scale = jnp.sqrt(jnp.linalg.norm(inverse) / jnp.linalg.norm(m))
-        m = 0.5 * (scale * m + inverse.T / scale)
-    return m
+        return 0.5 * (scale * m + inverse.T / scale), None
+
+    return jax.lax.scan(step, m, None, length=_POLAR_STEPS)[0]
+
+
+def _expm(a: Matrix) -> Matrix:
+    """The rotation exp(a) of a skew matrix: its power series at a/32, squared five times; for |a| up to 50."""
+    one, part = jnp.eye(a.shape[0], dtype=a.dtype), a / 2.0**_SQUARINGS
+
+    def add(total: Matrix, k: Array) -> tuple[Matrix, None]:
+        return one + part @ total / k, None
+
+    terms = jnp.arange(_EXP_TERMS, 0, -1, dtype=a.dtype)
+    m = jax.lax.scan(add, one, terms)[0]
+    return jax.lax.scan(lambda m, _: (m @ m, None), m, None, length=_SQUARINGS)[0]
 
 
 def _skew(m: Matrix) -> Matrix:
