@@ -103,7 +103,8 @@ class Adaptive(AbstractMethod):
         held = local.hold(t + h, y, w)
         code = jnp.int32(Code.ok)
         if held is not None:
-            y, w, status = projection.finish(local, held, t, h, y, w, state.q if system.flat else y)
+            # dt is no step: between its ends the normals may well turn over, so only the end itself is looked at
+            y, w, status = projection.finish(local, held, t, h, y, w, y)
             (q, v), code = local.leave(y, w), status.code
         taken = solution.stats["num_accepted_steps"]
         inner = jnp.abs(h) * 1.5 / jnp.maximum(taken, 1)

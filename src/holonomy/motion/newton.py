@@ -37,14 +37,12 @@ def solve(
     guess: Any,
     *,
     full: bool = False,
-    enough: Callable[[Any], Any] | None = None,
 ) -> tuple[Any, Any, Any]:
     """The root of `residual` near `guess`, whether it was found, and the number of iterations.
 
     `direction` turns a residual into a correction with a frozen matrix; `full` takes the exact Jacobian at every
-    iterate instead. `measure` is the size of a correction, to be compared with `scale` of the iterate. `enough`, if
-    given, says of a residual whether to stop, in place of the rule above. Derivatives of the root are those of the
-    implicit function theorem.
+    iterate instead. `measure` is the size of a correction, to be compared with `scale` of the iterate. Derivatives
+    of the root are those of the implicit function theorem.
     """
 
     def correction(z: Any, value: Any) -> Any:
@@ -64,10 +62,6 @@ def solve(
         at_floor = (change >= 0.5 * it.change) & (change <= _FLOOR * tiny)
         noisy = (stalled >= 4) & (change <= _NOISE * size)
         done = (change == 0) | settled | at_floor | noisy
-        if enough is not None:
-            done = enough(value)
-        if enough is not None:
-            step = jnp.where(done, 0.0, step)
         return _Iterate(it.z - step, change, it.change, jnp.minimum(it.best, change), stalled, it.count + 1, done)
 
     def find(_: Any, start: Any) -> tuple[Any, Any]:

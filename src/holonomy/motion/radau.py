@@ -46,26 +46,19 @@ class Radau(AbstractMethod):
     constraints, three stages and ``at="end"`` those of the accelerations there, as they are without. Observed orders:
     docs/constraints.md. References: Hairer and Wanner, *Solving Ordinary Differential Equations II*, VII.4; Schweizer
     and Li, 2015.
-
-    `tolerance` ends Newton's iteration at that size of the residual, whatever the step, as codes with a fixed tolerance
-    do; it is there to show what that does to the multipliers. None iterates to round-off.
     """
 
     stages: int = eqx.field(static=True)
     at: str = eqx.field(static=True)
-    tolerance: float | None = eqx.field(static=True)
     iteration: str = eqx.field(static=True)
 
-    def __init__(
-        self, stages: int = 3, at: str = "end", *, tolerance: float | None = None, iteration: str = "simplified"
-    ):
+    def __init__(self, stages: int = 3, at: str = "end", *, iteration: str = "simplified"):
         if stages not in (2, 3):
             raise ValueError(f"Radau has 2 stages (order 3) or 3 (order 5); got {stages!r}.")
         if at not in PLACES:
             raise ValueError(f"Radau fixes multipliers at='end' or at='stages'; got at={at!r}.")
         self.stages = int(stages)
         self.at = at
-        self.tolerance = tolerance
         self.iteration = iteration
 
     @property
@@ -89,7 +82,7 @@ class Radau(AbstractMethod):
         return self.iteration == "simplified"
 
     def fallback(self, certain: bool) -> Radau | None:
-        if certain or self.iteration == "newton" or self.tolerance is not None:
+        if certain or self.iteration == "newton":
             return None
         return Radau(self.stages, self.at, iteration="newton")
 
@@ -116,7 +109,6 @@ class Radau(AbstractMethod):
             lambda z: jnp.max(jnp.abs(step.split(z)[0])) + jnp.max(jnp.abs(now.y)) / jnp.abs(h),
             guess,
             full=self.iteration == "newton",
-            enough=None if self.tolerance is None else step.within(self.tolerance),
         )
         stages, reactions = step.split(z)
         end = step.positions(stages)[-1]
@@ -207,13 +199,6 @@ class _Step:
             force = force + self.local.applied(t, y, w)
         mass = factor(mechanics.mass_matrix(self.local.lagrangian, t, y, w), self.local.definite)
         return held.normals(t, y) @ back_substitute(mass, force) + held.bias(t, y, w)
-
-    def within(self, tolerance: float) -> Any:
-        """Whether the plain residual, positions not divided by h, is below a fixed tolerance."""
-        cut = self.s * self.n
-        return lambda r: (
-            (jnp.max(jnp.abs(r[:cut])) <= tolerance) & (jnp.max(jnp.abs(r[cut:] * self.h), initial=0.0) <= tolerance)
-        )
 
     def direction(self, guess: Any) -> Any:
         """Corrections by the matrix with exact derivatives at the guessed end of the step, the same for all stages."""

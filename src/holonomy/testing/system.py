@@ -98,11 +98,12 @@ def _local_residuals(system: System, t: Any, q: Any, v: Any) -> dict[str, Any]:
 def _constraint_residuals(system: System, t: float, q: Any, v: Any) -> dict[str, float]:
     given = system.constraints
     assert given is not None
-    local = system.local(q)
-    y, w = local.enter(v)
+    local = system.local(jnp.asarray(q))
+    y, w = local.enter(jnp.asarray(v))
+    at = jnp.asarray(t, y.dtype)
     every = Held(local, None, given.counts)
-    rates, normals, bias = (np.asarray(x) for x in (every.rates(t, y, w), every.normals(t, y), every.bias(t, y, w)))
-    position = np.asarray(every.position(t, y)) if given.counts[0] else np.zeros(1)
+    rates, normals, bias = (np.asarray(x) for x in (every.rates(at, y, w), every.normals(at, y), every.bias(at, y, w)))
+    position = np.asarray(every.position(at, y)) if given.counts[0] else np.zeros(1)
     again = system.project(t, q, v)
     a = np.asarray(local.enter(system.acceleration(t, q, v))[1]) if system.flat else None
     free = np.asarray(displacements(system, t, q))
@@ -124,9 +125,11 @@ def _constraint_residuals(system: System, t: float, q: Any, v: Any) -> dict[str,
 
 def _motion_gap(system: System, t: float, q: Any, v: Any, span: float) -> float:
     ends = [
-        simulate(system, q, v, t + span, t0=t, dt=span / steps, method=method)
+        simulate(system, q, v, t + span, t0=t, dt=span / steps, method=method, throw=False)
         for method, steps in ((None, 100), (Adaptive(8, 1e-11, 1e-11), 1))
     ]
+    if not all(run.result.ok for run in ends):
+        return float("inf")
     gaps = [
         (np.abs(a - b).max(), np.abs(b).max())
         for a, b in ((ends[0].q[-1], ends[1].q[-1]), (ends[0].v[-1], ends[1].v[-1]))
