@@ -218,7 +218,7 @@ def _method(scene: Scene) -> tuple[str | None, dict[str, Any]]:
     choice = choice if isinstance(choice, MethodChoice) else MethodChoice(choice)
     _, _, allowed = METHODS[choice.name]
     options: dict[str, Any] = {}
-    for name in ("stages", "order", "rtol", "atol"):
+    for name in ("stages", "order", "rtol", "atol", "tol"):
         given = getattr(choice, name)
         if given is None:
             continue
@@ -227,8 +227,10 @@ def _method(scene: Scene) -> tuple[str | None, dict[str, Any]]:
             takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
             raise SceneError(f"{choice.name} has no such option; {takes}.", where)
         options[name] = value(given, {}, where) if isinstance(given, Expression) else given
-        if name in ("rtol", "atol") and not 0 < options[name] < 1:
+        if name in ("rtol", "atol", "tol") and not 0 < options[name] < 1:
             raise SceneError(f"a tolerance lies between 0 and 1; this one is {options[name]:g}.", where)
+    if choice.name == "radau" and options.get("stages") not in (None, 2, 3):
+        raise SceneError(f"radau has 2 or 3 stages, not {options['stages']}.", "motion.method.stages")
     if options.get("order") not in (None, 5, 8):
         raise SceneError(f"adaptive has order 5 or 8, not {options['order']}.", "motion.method.order")
     return choice.name, options

@@ -49,6 +49,8 @@ METHODS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "explicit with error control; dt is the spacing of saved times",
         ("order", "rtol", "atol"),
     ),
+    "taylor": ("Taylor", "Taylor series to round-off (needs heyoka); dt is the spacing of saved times", ("tol",)),
+    "radau": ("Radau", "Radau IIA collocation, implicit, for stiff, damped and driven motion", ("stages",)),
     "symplectic_euler": ("SymplecticEuler", "order 1, symplectic; for teaching", ()),
     "euler": ("Euler", "order 1; for teaching", ()),
 }
@@ -68,10 +70,13 @@ class MethodChoice:
     """A method of integration and its options."""
 
     name: str = key(Choice(tuple(METHODS), "method"), "which method")
-    stages: int | None = key(Whole(1, 6), "stages of `gauss`; the order is twice that", default=None)
+    stages: int | None = key(
+        Whole(1, 6), "stages of `gauss` (1 to 6, order twice that) or `radau` (2 or 3)", default=None
+    )
     order: int | None = key(Whole(5, 8), "order of `adaptive`: 5 or 8", default=None)
     rtol: Expression | None = key(Quantity(), "relative tolerance of `adaptive`", default=None)
     atol: Expression | None = key(Quantity(), "absolute tolerance of `adaptive`", default=None)
+    tol: Expression | None = key(Quantity(), "tolerance of `taylor`; round-off if left out", default=None)
 
 
 @dataclass(frozen=True)
