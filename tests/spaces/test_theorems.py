@@ -51,7 +51,6 @@ LONG = [
     (SO(4), (1e-9, 1.0, 2.0), None),
     (Product(Hyperbolic(2), Euclidean(1)), NEAR_AND_FAR, None),
     (Sphere(2) ** 2, NEAR_AND_FAR, None),
-    (Chart(bumpy, 2), (1e-3, 0.5), None),
 ]
 
 
@@ -71,6 +70,13 @@ DEEP = ("geodesic equation", "transport is parallel", "killing equation", "chang
 )
 def test_first_order_theorems(space) -> None:
     check_space(space, distances=NEAR_AND_FAR, tolerance=2e-12, skip=(*DEEP, "gradient of the distance"))
+
+
+@pytest.mark.proof
+def test_a_chart_keeps_the_first_order_theorems() -> None:
+    # its geodesics come from an integrator: derivatives of derivatives of that take too long to compile
+    skip = (*DEEP, "gradient of the distance", "tangent vectors")
+    check_space(Chart(bumpy, 2), distances=(1e-3, 0.5), tolerance=1e-12, skip=skip)
 
 
 @pytest.mark.proof
