@@ -3,8 +3,9 @@ r"""Pendulums on springs, and the change between springs and rods.
 As the stiffness k grows, a start without stretch and stretch rate moves like the rigid pendulum: positions differ by
 O(1/k), velocities by O(k^{-1/2}), tensions oscillate about those of the rods. With the static stretch of the rods'
 tensions, which is what `to_elastic` gives, nothing is left to oscillate at first order. A start with spring energy
-keeps it: the energy of a spring mode over its frequency is an adiabatic invariant J, and where the frequencies depend on the
-configuration the limit is the rigid pendulum with the further potential \(\sum J_i\omega_i(q)\), not the rigid motion.
+keeps it: the energy of a spring mode over its frequency is an adiabatic invariant J, and where the frequencies depend
+on the configuration the limit is the rigid pendulum with the further potential \(\sum J_i\omega_i(q)\), not the rigid
+motion.
 """
 
 from __future__ import annotations

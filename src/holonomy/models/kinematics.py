@@ -38,8 +38,8 @@ def reach(
     r"""Angles near the given ones that bring bob number `bob` (from 0) to a target, the pivot being the origin.
 
     **Arguments:** `method`, ``"cyclic"`` (cyclic coordinate descent from the bob to the pivot: each joint in turn
-    rotates everything between it and the bob so that the bob points at the target; most of the motion is near the bob) or
-    ``"least motion"`` (the angles of locally least \(\sum(\Delta\theta_i)^2\)). Angles never wrap.
+    rotates everything between it and the bob so that the bob points at the target; most of the motion is near the bob)
+    or ``"least motion"`` (the angles of locally least \(\sum(\Delta\theta_i)^2\)). Angles never wrap.
     """
     angles, lengths = np.asarray(angles, float), np.asarray(lengths, float)
     target = np.asarray(target, float)

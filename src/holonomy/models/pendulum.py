@@ -40,9 +40,10 @@ def Pendulum(
 
     **Arguments:** `lengths` and `masses`, a number for all links or a list with one for each, from the pivot;
     `gravity`; `damping`, viscous friction of the air on each bob, the force \(-c_i\dot x_i\); `rod_mass`, masses
-    \(r_i\) of uniform rods; `joint_damping`, the torque \(-c_i(\dot\theta_i-\dot\theta_{i-1})\) in each joint; `torque`, a function
-    \(\tau(t,q,v)\) of motors in the joints, one number for the pivot or one for each; `pivot`, a function of t, where
-    the pivot is; `parameters`, more numbers, which `torque` and `pivot` then take as a last argument p.
+    \(r_i\) of uniform rods; `joint_damping`, the torque \(-c_i(\dot\theta_i-\dot\theta_{i-1})\) in each joint;
+    `torque`, a function \(\tau(t,q,v)\) of motors in the joints, one number for the pivot or one for each; `pivot`, a
+    function of t, where the pivot is; `parameters`, more numbers, which `torque` and `pivot` then take as a last
+    argument p.
 
     With ``dimension=3`` the links are unit vectors in space, z up: a point is the array of all of them and there are no
     poles; see `directions` in `holonomy.models`. Joints have no torque or friction there.

@@ -1,13 +1,13 @@
 r"""Lyapunov exponents from the variational equations.
 
-The derivative of a method's own step carries a frame of vectors along the motion, in phase space \((q, p)\); after every
-few steps the frame is made orthonormal again and what it grew by is written down (Benettin, Galgani, Giorgilli and
-Strelcyn, *Meccanica* 15 (1980) 9 and 21).
+The derivative of a method's own step carries a frame of vectors along the motion, in phase space \((q, p)\); after
+every few steps the frame is made orthonormal again and what it grew by is written down (Benettin, Galgani, Giorgilli
+and Strelcyn, *Meccanica* 15 (1980) 9 and 21).
 
-The derivative of a symplectic step is a symplectic matrix. Started from a frame \((u_1,\dots,u_n, Ju_n,\dots,Ju_1)\) that
-is orthonormal and symplectic at once, elimination keeps the triangular factors symplectic: the growth of column i is
-one over that of column \(2n+1-i\), so that exponents come in pairs \(\pm\lambda\) and sum to zero to round-off,
-at any time and not only in the limit.
+The derivative of a symplectic step is a symplectic matrix. Started from a frame \((u_1,\dots,u_n, Ju_n,\dots,Ju_1)\)
+that is orthonormal and symplectic at once, elimination keeps the triangular factors symplectic: the growth of column i
+is one over that of column \(2n+1-i\), so that exponents come in pairs \(\pm\lambda\) and sum to zero to round-off, at
+any time and not only in the limit.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from holonomy.motion.check import Problem
 from holonomy.motion.engine import Engine
 from holonomy.motion.method import AbstractMethod
 from holonomy.motion.result import Code, Result
-from holonomy.study.problem import stepping, traceable
+from holonomy.study.problem import stepping, steps_of
 from holonomy.systems import System, mechanics
+from holonomy.systems.linear import solve
 
-_BATCHES = 20
+_STRETCHES = (6, 12, 24)
 _BLOCKS = 256
 """Blocks that one compiled call does."""
 
@@ -35,10 +37,11 @@ _BLOCKS = 256
 class Lyapunov:
     """Lyapunov exponents of one motion, largest first.
 
-    `exponents` are the mean growth rates over the time after `discard`; `errors` their standard errors, from the scatter
-    of the means of twenty stretches of that time, which must be longer than the motion remembers. `t` and `growth` are
-    the ends of the blocks and what the logarithm of each column grew by in them. `drift` is the largest relative change
-    of the energy, where it should be conserved.
+    `exponents` are the mean growth rates over the time after `discard`; `errors` their standard errors, from the
+    scatter of the means of 6, 12 and 24 stretches of that time, the largest of the three: stretches must be longer than
+    the motion remembers, and where it clings to islands for long no error from one motion is safe. `t` and
+    `growth` are the ends of the blocks and what the logarithm of each column grew by in them. `drift` is the largest
+    relative change of the energy, where it should be conserved.
     """
 
     exponents: Float[np.ndarray, " count"]
@@ -86,8 +89,8 @@ def lyapunov(
 ) -> Lyapunov:
     r"""The Lyapunov exponents of the motion from (q0, v0), with errors.
 
-    **Arguments:** `dt` and `method` as for `simulate` (any method with a step of its own; symplectic ones give exponents
-    in exact pairs); `count`, how many exponents, all \(2n\) by default; `every`, steps between two
+    **Arguments:** `dt` and `method` as for `simulate` (any method with a step of its own; symplectic ones give
+    exponents in exact pairs); `count`, how many exponents, all \(2n\) by default; `every`, steps between two
     orthonormalisations, by default about a twentieth of a unit of time and at most 50; `discard`, the share of the time
     at the beginning that the frame gets to settle; `frame`, vectors \((\delta q, \delta p)\) as columns to start from.
 
@@ -102,11 +105,11 @@ def lyapunov(
     columns = _columns(size, count, frame)
     h = float(np.copysign(step, problem.t_end - t0))
     steps = max(1, round(abs(problem.t_end - t0) / step))
-    per = max(1, min(every or round(0.05 / step), 50, steps)) if every is None else int(every)
+    per = max(1, min(round(0.05 / step), 50, steps)) if every is None else int(every)
     if per < 1:
         raise ValueError(f"every is a number of steps, at least 1; got {every!r}.")
     blocks = max(1, steps // per)
-    logs, q, v, energies = _drive(problem, traceable(problem), h, per, blocks, columns, t0)
+    logs, q, v, energies = _drive(problem, h, per, blocks, columns, t0)
     times = t0 + h * per * np.arange(1, blocks + 1)
     kept = logs[int(discard * blocks) :]
     exponents, errors = _means(kept, abs(h) * per)
@@ -134,33 +137,35 @@ def _columns(size: int, count: int | None, frame: Any) -> np.ndarray:
     if not 1 <= wanted <= size:
         raise ValueError(f"There are {size} exponents; count must lie between 1 and that, got {count!r}.")
     half, key = size // 2, np.random.default_rng(1)
-    u = np.linalg.qr(key.normal(size=(half, half)) + 1j * key.normal(size=(half, half)))[0]
-    first = np.concatenate([u.real, u.imag])
-    second = np.concatenate([-u.imag, u.real])[:, ::-1]
+    unitary: Any = np.linalg.qr(key.normal(size=(half, half)) + 1j * key.normal(size=(half, half)))[0]
+    first = np.concatenate([unitary.real, unitary.imag])
+    second = np.concatenate([-unitary.imag, unitary.real])[:, ::-1]
     return np.concatenate([first, second], axis=1)[:, :wanted]
 
 
 def _drive(
-    problem: Any, method: AbstractMethod, h: float, per: int, blocks: int, columns: np.ndarray, t0: float
+    problem: Problem, h: float, per: int, blocks: int, columns: np.ndarray, t0: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    system = problem.system
+    system, method = problem.system, steps_of(problem)
     engine = Engine(system, method, None)
-    q, v = np.asarray(problem.q0, float), np.asarray(problem.v0, float)
+    q, v, columns = (np.array(x, float) for x in (problem.q0, problem.v0, columns))
     rows: list[np.ndarray] = []
     energies = [float(system.energy(t0, q, v))]
     done = 0
     while done < blocks:
         now = min(_BLOCKS, blocks - done)
         start = np.float64(t0 + done * per * h)
-        q, v, columns, logs, code, energy = jax.tree.map(
-            np.asarray,
-            engine.call(
-                _several, system, method, start, np.float64(h), np.int64(per), np.int64(now), q, v, np.array(columns)
-            ),
-        )
+        sizes = (start, np.float64(h), np.int64(per), np.int64(now))
+        ended = jax.tree.map(np.asarray, engine.call(_several, system, method, *sizes, q, v, columns))
+        *new, logs, code, energy = ended
         if int(code) != Code.ok or not np.all(np.isfinite(logs[:now])):
-            found = Code.not_finite if int(code) == Code.ok else Code(int(code))
-            raise ValueError(f"The motion could not be followed: {Result(int(found), float(start), done * per)}")
+            surer = method.fallback(certain=False) if int(code) == Code.no_convergence else None
+            if surer is None:
+                found = Code.not_finite if int(code) == Code.ok else Code(int(code))
+                raise ValueError(f"The motion could not be followed: {Result(int(found), float(start), done * per)}")
+            method, engine = surer, Engine(system, surer, "xla")
+            continue
+        q, v, columns = new
         rows.append(logs[:now])
         energies.append(float(energy))
         done += now
@@ -202,7 +207,7 @@ def _carried(
         dq, dp = z[:n], z[n:]
         change = jax.jvp(lambda x: momentum(t, x, v), (q,), (dq,))[1]
         mass = mechanics.mass_matrix(system.raw_lagrangian, t, q, v)
-        return dq, mechanics.solve(mass, dp - change, system.definite)
+        return dq, solve(mass, dp - change, system.definite)
 
     def first(z: Any) -> Any:
         return _tangent(enter, (q, v), velocities(z))
@@ -255,8 +260,10 @@ def _orthonormal(frame: Any) -> tuple[Any, Any]:
 def _means(logs: np.ndarray, block: float) -> tuple[np.ndarray, np.ndarray]:
     """Mean growth rates and their standard errors by the means of stretches."""
     rates = np.mean(logs, axis=0) / block
-    pieces = min(_BATCHES, len(logs))
-    if pieces < 2:
+    if len(logs) < 2:
         return rates, np.full(logs.shape[1], np.inf)
-    parts = np.stack([np.mean(part, axis=0) for part in np.array_split(logs, pieces)]) / block
-    return rates, np.std(parts, axis=0, ddof=1) / np.sqrt(pieces)
+    errors = []
+    for pieces in _STRETCHES:
+        parts = [np.mean(part, axis=0) for part in np.array_split(logs, min(pieces, len(logs)))]
+        errors.append(np.std(np.stack(parts), axis=0, ddof=1) / block / np.sqrt(len(parts)))
+    return rates, np.max(errors, axis=0)

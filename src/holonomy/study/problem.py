@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from holonomy.motion import check
+from holonomy.motion.check import Problem
+from holonomy.motion.check import problem as checked
 from holonomy.motion.method import AbstractMethod
 from holonomy.motion.simulate import simulate
 from holonomy.systems import System
@@ -15,9 +16,9 @@ _STEPS = 32
 
 def stepping(
     system: System, q0: Any, v0: Any, t_end: float, dt: float | None, method: AbstractMethod | None, t0: float
-) -> tuple[check.Problem, float]:
+) -> tuple[Problem, float]:
     """The problem and its step; without one, that which step halving finds good over the beginning of the motion."""
-    problem = check.problem(system, q0, v0, t_end, dt, method, None, t0, 1)
+    problem = checked(system, q0, v0, t_end, dt, method, None, t0, 1)
     if problem.is_traced:
         raise ValueError("Studies run on the host: they cannot be traced by jit, vmap or grad.")
     if dt is not None:
@@ -27,11 +28,11 @@ def stepping(
     return problem, min(first.dt, abs(problem.t_end - t0) / _STEPS)
 
 
-def traceable(problem: check.Problem) -> AbstractMethod:
-    """The method as it runs where a failing step cannot be tried again."""
+def steps_of(problem: Problem) -> AbstractMethod:
+    """The method, if it has a step that can be differentiated."""
     method = problem.method
     if method.engine(problem.system, None) is not None:
         raise ValueError(
             f"{method.label} has no single step that can be differentiated; pass method=hl.Gauss(3) or hl.RK4()."
         )
-    return method.fallback(certain=True) or method
+    return method

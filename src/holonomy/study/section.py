@@ -14,6 +14,7 @@ from jaxtyping import Float
 from holonomy.motion import Run, simulate
 from holonomy.motion.engine import Engine
 from holonomy.motion.method import AbstractMethod
+from holonomy.motion.result import Code
 from holonomy.study.problem import stepping
 from holonomy.systems import System
 from holonomy.systems.build import Frame
@@ -51,11 +52,11 @@ def section(
 ) -> Section:
     r"""The states at which \(\sigma(t, q, v[, p]) = 0\) along the motion from (q0, v0).
 
-    **Arguments:** `sigma`, a function whose zero is the surface; `direction`, +1 for crossings with sigma increasing, -1
-    decreasing, 0 both; `dt`, `method` as for `simulate`.
+    **Arguments:** `sigma`, a function whose zero is the surface; `direction`, +1 for crossings with sigma increasing,
+    -1 decreasing, 0 both; `dt`, `method` as for `simulate`.
 
-    A crossing is seen where sigma has different signs at the ends of a step. The share of the step at which it is zero is
-    then found with the method's own step from the state before, to round-off, so that a crossing has the method's
+    A crossing is seen where sigma has different signs at the ends of a step. The share of the step at which it is zero
+    is then found with the method's own step from the state before, to round-off, so that a crossing has the method's
     accuracy. A motion that touches the surface, or crosses it twice within one step, is not seen: take a smaller dt.
     """
     if direction not in (-1, 0, 1):
@@ -79,12 +80,11 @@ def section(
     if len(wanted) == 0:
         none = np.zeros((0, q.shape[1]))
         return Section(np.zeros(0), none, none, np.zeros(0), run)
-    ends = t[wanted + 1] - t[wanted]
     if problem.method.engine(whole, None) is None:
-        used = problem.method.fallback(certain=True) or problem.method
-        at, q, v = _in_batches(engine, _cross, (whole, used, surface), t[wanted], ends, q[wanted], v[wanted])
+        rows = _with_own_step(whole, problem.method, surface, t, q, v, wanted)
     else:
-        at, q, v = _on_host(engine, run, whole, surface, wanted)
+        rows = _on_host(engine, run, whole, surface, wanted)
+    at, q, v = (np.stack(column) for column in zip(*rows, strict=True))
     return Section(t[wanted] + at, q, v, sign[wanted + 1], run)
 
 
@@ -104,21 +104,35 @@ def _values(system: System, surface: Function, t: Any, q: Any, v: Any) -> Any:
     return jax.vmap(lambda s, x, w: surface(s, x, w, *system.last))(t, q, v)
 
 
+def _with_own_step(
+    system: System, method: AbstractMethod, surface: Function, t: Any, q: Any, v: Any, wanted: np.ndarray
+) -> list[tuple[Any, Any, Any]]:
+    engine, found = Engine(system, method, None), []
+    for k in wanted:
+        start = (np.float64(t[k]), np.float64(t[k + 1] - t[k]), q[k], v[k])
+        *row, code = engine.call(_cross, system, method, surface, *start)
+        surer = method.fallback(certain=False) if int(code) == Code.no_convergence else None
+        if surer is not None:
+            method, engine = surer, Engine(system, surer, "xla")
+            *row, _ = engine.call(_cross, system, method, surface, *start)
+        found.append(tuple(np.asarray(x) for x in row))
+    return found
+
+
 def _cross(system: System, method: AbstractMethod, surface: Function, t: Any, h: Any, q: Any, v: Any) -> Any:
-    def one(t: Any, h: Any, q: Any, v: Any) -> Any:
-        start = method.start(system, t, q, v)
+    """How far into the step the surface is crossed, and the state there."""
+    start = method.start(system, t, q, v)
 
-        def ahead(s: Any) -> Any:
-            state, _ = method.step(system, t, s, start)
-            return method.read(system, t + s, state)
+    def ahead(s: Any) -> tuple[Any, Any, Any]:
+        state, status = method.step(system, t, s, start)
+        return (*method.read(system, t + s, state), status.code)
 
-        def value(s: Any) -> Any:
-            return surface(t + s, *ahead(s), *system.last)
+    def value(s: Any) -> Any:
+        x, w, _ = ahead(s)
+        return surface(t + s, x, w, *system.last)
 
-        s = _root(value, h, surface(t, q, v, *system.last), value(h))
-        return (s, *ahead(s))
-
-    return jax.vmap(one)(t, h, q, v)
+    s = _root(value, h, surface(t, q, v, *system.last), value(h))
+    return (s, *ahead(s))
 
 
 def _root(value: Any, h: Any, low: Any, high: Any) -> Any:
@@ -151,7 +165,7 @@ def _root(value: Any, h: Any, low: Any, high: Any) -> Any:
     return jnp.where(jnp.abs(fa) <= jnp.abs(fb), a, b)
 
 
-def _on_host(engine: Engine, run: Run, system: System, surface: Function, rows: np.ndarray) -> Any:
+def _on_host(engine: Engine, run: Run, system: System, surface: Function, rows: np.ndarray) -> list[Any]:
     """For methods that run on the host: bisection and secants on run(t)."""
     found = []
     for k in rows:
@@ -177,5 +191,4 @@ def _on_host(engine: Engine, run: Run, system: System, surface: Function, rows: 
                 b = x
                 break
         found.append((b - float(run.t[k]), *run(b)))
-    at, q, v = zip(*found, strict=True)
-    return np.array(at), np.stack(q), np.stack(v)
+    return found
