@@ -278,7 +278,7 @@ class System(eqx.Module):
         return constrain.displacements(self, *self._state(t, q, None)[:2])
 
     def equations(self) -> Equations:
-        """Lagrange's and Hamilton's equations in SymPy (`.sympy`) and LaTeX (`.latex`); shows as LaTeX in a notebook."""
+        """Lagrange's and Hamilton's equations in SymPy (`.sympy`) and LaTeX (`.latex`), shown so in a notebook."""
         from holonomy.systems.equations import derive  # here, because SymPy takes half a second to import
 
         return derive(self)
