@@ -47,7 +47,9 @@ def test_gradients_equal_differences_and_forward_derivatives(end, method):
 def test_reverse_mode_remembers_the_root_of_the_steps():
     def memory(steps):
         compiled = jax.jit(jax.grad(functools.partial(rod_end, hl.Rattle(2), steps))).lower(AT).compile()
-        return compiled.memory_analysis().temp_size_in_bytes
+        found = compiled.memory_analysis()
+        assert found is not None
+        return found.temp_size_in_bytes
 
     few, many = memory(400), memory(6400)
     assert many < 6 * few, "sixteen times the steps must take about four times the memory"

@@ -30,7 +30,7 @@ def test_a_million_steps():
     found = {}
     for name, (system, start) in SYSTEMS.items():
         for label, (method, dt, every) in METHODS.items():
-            run = hl.simulate(system, *start, STEPS * DT, dt=dt, method=method, save_every=every)
+            run = hl.simulate(system, start[0], start[1], STEPS * DT, dt=dt, method=method, save_every=every)
             found[name, label] = (run.t, run.energy - run.energy[0], float(np.max(run.violation)))
     _picture(found)
     for (name, label), (_, error, violation) in found.items():
