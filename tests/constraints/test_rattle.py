@@ -48,9 +48,8 @@ def form_defect(system, method, q, v, dt):
     return np.max(np.abs(moved.T @ form @ moved - tangent.T @ form @ tangent))
 
 
-@pytest.mark.parametrize("order", [2, 4])
-def test_a_step_is_symplectic_where_the_mass_matrix_depends_on_position(order):
-    assert form_defect(bent, hl.Rattle(order), *BENT, 0.1) < 1e-11
+def test_a_step_is_symplectic_where_the_mass_matrix_depends_on_position():
+    assert form_defect(bent, hl.Rattle(4), *BENT, 0.1) < 1e-11
 
 
 def test_a_step_is_symplectic_on_the_double_pendulum_of_rods_and_projection_is_not():

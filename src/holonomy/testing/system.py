@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import Adaptive, simulate
+from holonomy.motion import Adaptive, consistent, simulate
 from holonomy.systems import System, mechanics
 from holonomy.systems.constrain import displacements
-from holonomy.systems.constraints import Held
+from holonomy.systems.constraints import accelerate
 from holonomy.testing.failure import judge
 
 CHECKS = {
@@ -25,6 +25,8 @@ CHECKS = {
     "displacements": "virtual displacements keep the constraints, as many as there are degrees of freedom",
     "motion": "two unrelated methods move it alike",
 }
+
+conditions = eqx.filter_jit(consistent.conditions)
 
 
 def check_system(
@@ -75,8 +77,6 @@ def _local_residuals(system: System, t: Any, q: Any, v: Any) -> dict[str, Any]:
     if system.constraints is not None:
         held = local.hold(t, y, w)
         assert held is not None
-        from holonomy.systems.constraints import accelerate
-
         a, multipliers = accelerate(local, held, t, y, w)
         reaction = multipliers @ held.normals(t, y)
     applied = jnp.zeros_like(w) if local.applied is None else local.applied(t, y, w)
@@ -98,17 +98,15 @@ def _local_residuals(system: System, t: Any, q: Any, v: Any) -> dict[str, Any]:
 def _constraint_residuals(system: System, t: float, q: Any, v: Any) -> dict[str, float]:
     given = system.constraints
     assert given is not None
+    seen = conditions(system, np.float64(t), q, v)
+    assert seen is not None
+    position, rates, normals, bias = (np.asarray(x) for x in (seen.position, seen.rates, seen.normals, seen.bias))
     local = system.local(jnp.asarray(q))
-    y, w = local.enter(jnp.asarray(v))
-    at = jnp.asarray(t, y.dtype)
-    every = Held(local, None, given.counts)
-    rates, normals, bias = (np.asarray(x) for x in (every.rates(at, y, w), every.normals(at, y), every.bias(at, y, w)))
-    position = np.asarray(every.position(at, y)) if given.counts[0] else np.zeros(1)
     again = system.project(t, q, v)
     a = np.asarray(local.enter(system.acceleration(t, q, v))[1]) if system.flat else None
     free = np.asarray(displacements(system, t, q))
-    flat = np.asarray(jax.vmap(lambda u: local.enter(u)[1])(free.T)).T if free.size else np.zeros((len(y), 0))
-    missing = len(y) - np.linalg.matrix_rank(normals) - free.shape[1]
+    flat = np.asarray(jax.vmap(lambda u: local.enter(u)[1])(free.T)).T if free.size else np.zeros((system.space.dim, 0))
+    missing = system.space.dim - np.linalg.matrix_rank(normals) - free.shape[1]
     found = {
         "projection": max(
             float(np.max(np.abs(position))),
