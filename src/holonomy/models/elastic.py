@@ -5,7 +5,7 @@ O(1/k), velocities by O(k^{-1/2}), tensions oscillate about those of the rods. W
 tensions, which is what `to_elastic` gives, nothing is left to oscillate at first order. A start with spring energy
 keeps it: the energy of a spring mode over its frequency is an adiabatic invariant J, and where the frequencies depend
 on the configuration the limit is the rigid pendulum with the further potential \(\sum J_i\omega_i(q)\), not the rigid
-motion.
+motion (Rubin and Ungar, Communications on Pure and Applied Mathematics 10 (1957) 65).
 """
 
 from __future__ import annotations

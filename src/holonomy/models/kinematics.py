@@ -6,7 +6,7 @@ directions. A target out of reach is approached as far as the chain goes. On the
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Float
@@ -15,6 +15,7 @@ _SWEEPS: Final = 60
 _CLOSE: Final = 1e-9
 """Relative to the chain's length: nearer than this is there."""
 _CORRECTIONS: Final = 60
+_NEWTON: Final = 20
 _THERE: Final = 1e-13
 
 Angles = Float[np.ndarray, " links"]
@@ -29,11 +30,11 @@ def chain_points(angles: Angles, lengths: Lengths) -> Float[np.ndarray, "points 
 
 
 def reach(
-    angles: Angles,
-    lengths: Lengths,
+    angles: Any,
+    lengths: Any,
     bob: int,
-    target: Target,
-    method: Literal["cyclic", "least motion"] = "cyclic",
+    target: Any,
+    method: str = "cyclic",
 ) -> Angles:
     r"""Angles near the given ones that bring bob number `bob` (from 0) to a target, the pivot being the origin.
 
@@ -118,14 +119,33 @@ def _least(angles: Angles, lengths: Lengths, target: Target) -> Angles:
     for _ in range(_CORRECTIONS):
         slope, back = _slope(now, lengths), angles - now
         step = back - np.linalg.pinv(slope) @ (slope @ back)
-        if np.max(np.abs(step)) <= 1e-10 or share < 1e-3:
-            break
+        if np.max(np.abs(step)) <= 0.1:
+            newer = _stationary(now, angles, lengths, target)
+            if newer is not None:
+                return newer
         new = _settle(now + share * step, lengths, target)
         if np.linalg.norm(new - angles) < np.linalg.norm(back):
-            now, share = new, min(1.0, 2 * share)
+            now, share = new, min(1.0, 1.3 * share)
         else:
-            share /= 4
+            share /= 2
     return now
+
+
+def _stationary(now: Angles, angles: Angles, lengths: Lengths, target: Target) -> Angles | None:
+    """Newton's method for the least of |θ - θ₀|² with the end at the target; None where it leads further away."""
+    n, bound = len(now), np.linalg.norm(now - angles) + 1e-9
+    for _ in range(_NEWTON):
+        slope, back = _slope(now, lengths), angles - now
+        pull = np.linalg.lstsq(slope.T, back, rcond=None)[0]
+        bending = lengths * (pull[1] * np.cos(now) - pull[0] * np.sin(now))
+        matrix = np.block([[np.eye(n) + np.diag(bending), slope.T], [slope, np.zeros((2, 2))]])
+        miss = target - chain_points(now, lengths)[-1]
+        step = np.linalg.lstsq(matrix, np.concatenate([back, miss]), rcond=None)[0][:n]
+        now = now + step
+        if np.max(np.abs(step)) <= 1e-11:
+            there = np.linalg.norm(target - chain_points(now, lengths)[-1]) <= _CLOSE * float(lengths.sum())
+            return now if there and np.linalg.norm(now - angles) <= bound else None
+    return None
 
 
 def _at_the_edge(angles: Angles, lengths: Lengths, target: Target) -> Angles | None:

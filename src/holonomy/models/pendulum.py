@@ -167,11 +167,10 @@ def _accelerations(system: System, t: Any, q: Any, v: Any) -> Any:
 def raw_accelerations(system: System, t: Any, q: Any, v: Any) -> Any:
     """`accelerations` without checks, for code that is being traced."""
     p, at = system.parameters, _state(system, t, q, v)
-    lengths, masses = p["lengths"], p["masses"]
+    lengths, masses = jnp.asarray(p["lengths"]), jnp.asarray(p["masses"])
     if "rod_mass" in p:
-        changes = chain.heavy_rods(
-            at.e, at.rates, lengths, masses, p["rod_mass"], at.forces, at.gravity, at.couples, at.pivot
-        )
+        rods = jnp.asarray(p["rod_mass"])
+        changes = chain.heavy_rods(at.e, at.rates, lengths, masses, rods, at.forces, at.gravity, at.couples, at.pivot)
     else:
         free = at.gravity[None] + at.forces / masses[:, None]
         changes = chain.massless_rods(at.e, at.rates, lengths, masses, free, at.couples, at.pivot)
@@ -189,10 +188,11 @@ def _tensions(system: System, t: Any, q: Any, v: Any) -> Any:
 def raw_tensions(system: System, t: Any, q: Any, v: Any) -> Any:
     """`tensions` without checks, for code that is being traced."""
     p, at = system.parameters, _state(system, t, q, v)
-    ends = at.couples / p["lengths"][:, None]
+    lengths, masses = jnp.asarray(p["lengths"]), jnp.asarray(p["masses"])
+    ends = at.couples / lengths[:, None]
     loads = at.forces + ends - jnp.concatenate([ends[1:], jnp.zeros_like(ends[:1])])
-    free = at.gravity[None] + loads / p["masses"][:, None]
-    return chain.rod_tensions(at.e, at.rates, p["lengths"], p["masses"], free, at.pivot)
+    free = at.gravity[None] + loads / masses[:, None]
+    return chain.rod_tensions(at.e, at.rates, lengths, masses, free, at.pivot)
 
 
 def _massive(links: dict[str, Any]) -> None:

@@ -71,9 +71,8 @@ def section(
     values = _in_batches(engine, _values, (whole, surface), t, q, v)
     sign = np.sign(values)
     # a state on the surface belongs to the step that leads there
-    for k in range(1, len(sign)):
-        if sign[k] == 0:
-            sign[k] = -sign[k - 1] if values[k] == 0 else 0
+    for k in np.flatnonzero(values[1:] == 0) + 1:
+        sign[k] = -sign[k - 1]
     up = np.flatnonzero((sign[:-1] < 0) & (sign[1:] > 0))
     down = np.flatnonzero((sign[:-1] > 0) & (sign[1:] < 0))
     wanted = {1: up, -1: down, 0: np.sort(np.concatenate([up, down]))}[direction]
