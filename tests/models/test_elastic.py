@@ -38,7 +38,8 @@ def errors(rigid, springs, begin, stiffnesses):
     rows = []
     for k in stiffnesses:
         system = springs.with_parameters(stiffness=[k, k])
-        run = hl.simulate(system, *begin(system), T_END, dt=0.1 / np.sqrt(k), save_at=times)
+        q, v = begin(system)
+        run = hl.simulate(system, q, v, T_END, dt=0.1 / np.sqrt(k), save_at=times)
         steps = np.diff(run.q.reshape(-1, 2, 2), axis=1, prepend=np.zeros((21, 1, 2)))
         found = k * (np.linalg.norm(steps, axis=2) - LENGTHS)
         rows.append([np.max(np.abs(a - b)) for a, b in ((run.q, x), (run.v, w), (found, pulls))])

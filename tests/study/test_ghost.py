@@ -20,6 +20,7 @@ def test_chaos_parts_neighbours_and_order_does_not():
     wild = hl.ghost(double, *CHAOTIC, 20.0, dt=0.01, offset=[1e-9, 0.0])
     assert wild.divergence[0] == pytest.approx(1e-9, rel=1e-6)
     assert np.max(wild.divergence) > 1.0
+    assert wild.separation is not None
     assert np.max(wild.separation) > 0.5
     rate, error = wild.growth()
     assert 0.5 < rate < 3.0
