@@ -35,7 +35,7 @@ def best(function: Callable[[], Any], repeat: int = 5) -> tuple[float, Any]:
 
 def microseconds(system: hl.System, start: Any, method: Any, steps: int = 100_000, dt: float = 1e-3) -> float:
     def run() -> Any:
-        return hl.simulate(system, *start, steps * dt, dt=dt, method=method, save_every=steps)
+        return hl.simulate(system, start[0], start[1], steps * dt, dt=dt, method=method, save_every=steps)
 
     run()
     return best(run)[0] / steps * 1e6
@@ -116,7 +116,7 @@ def beside_scipy(
     name: str, system: hl.System, start: Any, end: float, steps: int, slope: Any, exact: np.ndarray
 ) -> str:
     def ours() -> Any:
-        return hl.simulate(system, *start, end, dt=end / steps, method=hl.Radau(3), save_every=steps)
+        return hl.simulate(system, start[0], start[1], end, dt=end / steps, method=hl.Radau(3), save_every=steps)
 
     ours()
     seconds, run = best(ours)
