@@ -84,6 +84,31 @@ def test_redundant_constraints_give_the_same_motion_and_least_multipliers():
     np.testing.assert_allclose(runs[1].multipliers, runs[0].multipliers * np.array([[0.1, 0.3]]), rtol=1e-11)
 
 
+def test_multipliers_and_accelerations_have_derivatives_where_conditions_are_alike():
+    """Two equal, orthogonal conditions: their Gram matrix has a double eigenvalue, whose vectors have no derivative."""
+    wall = hl.System.from_metric(lambda q: jnp.eye(3), lambda t, q: q[0] * q[1] * q[2], ("x", "y", "z")).constrained(
+        holonomic=lambda t, q: jnp.stack([q[0] - 1.0, q[1] - 2.0])
+    )
+    slope = jax.jacfwd(lambda q: wall.multipliers(0.0, q, np.zeros(3)))(jnp.array([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(slope, [[0.0, 3.0, 2.0], [3.0, 0.0, 1.0]], atol=1e-12)
+    bend = jax.jacrev(lambda q: wall.acceleration(0.0, q, np.zeros(3)))(jnp.array([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(bend, [[0.0] * 3, [0.0] * 3, [-2.0, -1.0, 0.0]], atol=1e-12)
+
+
+def test_conditions_of_very_different_size_are_all_held():
+    """The four-bar's second rod in units that make its condition a millionth of a billionth."""
+    q, v = FOUR_BAR_START
+    scale = jnp.array([1.0, 1e-12, 1.0])
+    free = hl.System.from_positions(
+        lambda t, q: q.reshape(2, 2), [1.0, 1.5], lambda t, q: G * (q[1] + 1.5 * q[3]), ("a", "b", "c", "d")
+    )
+    uneven = free.constrained(holonomic=lambda t, q: scale * loop_lengths(t, q))
+    np.testing.assert_allclose(uneven.multipliers(0.0, q, v) * scale, four_bar.multipliers(0.0, q, v), rtol=1e-9)
+    assert uneven.dof(0.0, q) == 1
+    run = hl.simulate(uneven, q, v, 0.5, dt=0.01)
+    np.testing.assert_allclose(run.q, hl.simulate(four_bar, q, v, 0.5, dt=0.01).q, atol=1e-12)
+
+
 def test_a_moving_constraint_drives_the_motion():
     """Bead on a straight wire that turns at ω: r'' = ω² r, as a rheonomic constraint in the plane."""
     omega = 1.1

@@ -63,3 +63,12 @@ def test_a_traced_start_off_the_constraints_is_said_and_not_used():
     assert runs.result.code.tolist() == [0, int(hl.motion.Code.inconsistent)]
     assert np.all(np.isnan(runs.q[1]))
     assert np.all(np.isfinite(runs.q[0]))
+
+
+def test_a_run_hands_on_a_system_that_knows_its_rank():
+    """Redundant constraints under jit: the rank cannot be found there, but the system of a run has it."""
+    twice = rod_pendulum.constrained(holonomic=lambda t, q, p: 2.0 * (jnp.dot(q, q) - p.l * p.l))
+    start = np.array([0.6, -0.8]), np.array([0.4, 0.3])
+    known = hl.simulate(twice, *start, 0.1, dt=0.02, method=hl.Rattle(2))
+    again = jax.jit(lambda q, v: hl.simulate(known.system, q, v, 0.1, dt=0.02, method=hl.Rattle(2)).q)(*start)
+    np.testing.assert_allclose(again, known.q, atol=1e-14)

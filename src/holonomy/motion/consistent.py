@@ -131,6 +131,9 @@ def _distances(seen: Conditions, m: int) -> tuple[float, float]:
     def away(normals: np.ndarray, value: np.ndarray) -> float:
         if len(normals) == 0:
             return 0.0
+        sizes = np.linalg.norm(normals, axis=1)
+        sizes = np.where(sizes > 0, sizes, 1.0)
+        normals, value = normals / sizes[:, None], value / sizes
         move = np.linalg.lstsq(normals, value, rcond=RANK)[0]
         missed = normals @ move - value
         return float(np.max(np.abs(move), initial=0.0) + np.max(np.abs(missed), initial=0.0))
@@ -140,9 +143,12 @@ def _distances(seen: Conditions, m: int) -> tuple[float, float]:
 
 def _refuse_contradiction(seen: Conditions) -> None:
     """Raise where no acceleration can keep all constraints."""
-    moved = np.linalg.lstsq(seen.normals, -seen.bias, rcond=RANK)[0]
-    missed = float(np.max(np.abs(seen.normals @ moved + seen.bias)))
-    if missed > 1e-7 * (1.0 + float(np.max(np.abs(seen.bias)))):
+    sizes = np.linalg.norm(seen.normals, axis=1)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    normals, bias = seen.normals / sizes[:, None], seen.bias / sizes
+    moved = np.linalg.lstsq(normals, -bias, rcond=RANK)[0]
+    missed = float(np.max(np.abs(normals @ moved + bias)))
+    if missed > 1e-7 * (1.0 + float(np.max(np.abs(bias)))):
         raise ValueError(
             f"The constraints contradict each other: they hold at the initial state, but no acceleration keeps all of "
             f"them (the best one misses by {missed:.3g}). Remove those that say different things about one motion."

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _TRIES = 3
 _NEAREST = 200
-RANK = 1e-9  # singular values below this share of the largest count as zero
+RANK = 1e-6  # normals at an angle below this count as dependent
 
 
 def constrain(
@@ -119,9 +119,11 @@ def acceleration(system: System, t: Any, q: Any, v: Any) -> Float[Array, " point
 def least_norm(matrices: Any, normals: Any) -> tuple[Any, Any]:
     """Acceleration and multipliers of least norm, whatever the rank."""
     mass, force, bias = matrices
-    across = jnp.linalg.solve(mass, normals.T)
-    gram = normals @ across
-    multipliers = _pseudo(gram, -bias - normals @ jnp.linalg.solve(mass, force))
+    gram = normals @ jnp.linalg.solve(mass, normals.T)
+    found, independent = _pseudo(gram, -bias - normals @ jnp.linalg.solve(mass, force))
+    # any multipliers give the force; those of least norm lie in the span of the normals' columns
+    least = jnp.linalg.pinv(normals.T, rtol=1e-3 * RANK) @ (normals.T @ found)
+    multipliers = jnp.where(independent, found, least)
     return jnp.linalg.solve(mass, force + normals.T @ multipliers), multipliers
 
 
@@ -137,9 +139,17 @@ def _matrices(system: System, t: Any, q: Any, v: Any) -> Any:
     return mass, force, Held(local, None, system.constraints.counts).bias(t, y, w)
 
 
-def _pseudo(gram: Any, right: Any) -> Any:
-    """The solution of least norm of a symmetric system that may be singular but is solvable."""
-    return jnp.linalg.pinv(gram, rtol=RANK, hermitian=True) @ right
+def _pseudo(gram: Any, right: Any) -> tuple[Any, Any]:
+    """A solution of a symmetric system that may be singular but is solvable, and whether it is the only one.
+
+    Rows and columns are brought to one size first: conditions in millimetres and in metres have the same rank.
+    """
+    size = jnp.sqrt(jnp.abs(jnp.diagonal(gram)))
+    size = jnp.where(size > 0, size, 1.0)
+    even = gram / (size[:, None] * size[None, :])
+    # eigenvectors have no derivative where eigenvalues meet; the pseudo-inverse has
+    regular = jnp.abs(jnp.linalg.eigvalsh(jax.lax.stop_gradient(even))) > RANK**2
+    return (jnp.linalg.pinv(even, rtol=RANK**2, hermitian=True) @ (right / size)) / size, jnp.all(regular)
 
 
 def cartesian(system: System, t: Any, q: Any, v: Any) -> Float[Array, "particles d"]:
@@ -161,7 +171,7 @@ def _cartesian(system: System, t: Any, q: Any, v: Any) -> Any:
     normals = Held(local, None, system.constraints.counts).normals(t, y)
     slope = jax.jacfwd(lambda x: positions(t, local.point(x), *system.last).ravel())(y)
     pull = normals.T @ least_norm(_matrices(system, t, q, v), normals)[1]
-    return (slope @ _pseudo(slope.T @ slope, pull)).reshape(shape)
+    return (slope @ _pseudo(slope.T @ slope, pull)[0]).reshape(shape)
 
 
 def displacements(system: System, t: Any, q: Any) -> Any:
@@ -171,8 +181,9 @@ def displacements(system: System, t: Any, q: Any) -> Any:
     mass, normals, frame = (np.asarray(x) for x in _tangent(system, t, q))
     root = np.linalg.cholesky(mass)  # in root.T @ y the kinetic metric is the Euclidean one
     scaled = np.linalg.solve(root, normals.T)
-    left, size, _ = np.linalg.svd(scaled, full_matrices=True)
-    rank = int(np.sum(size > RANK * max(size.max(initial=0.0), np.finfo(float).tiny)))
+    sizes = np.linalg.norm(scaled, axis=0)
+    left, values, _ = np.linalg.svd(scaled / np.where(sizes > 0, sizes, 1.0), full_matrices=True)
+    rank = int(np.sum(values > RANK))
     return jnp.asarray(frame @ np.linalg.solve(root.T, left[:, rank:]))
 
 
@@ -215,7 +226,7 @@ def _project(system: System, t: Any, q: Any, v: Any) -> Any:
     normals = conditions.normals(t, y)
     for _ in range(2):  # the second removes what rounding left of the first
         across = jnp.linalg.solve(mechanics.mass_matrix(local.lagrangian, t, y, w), normals.T)
-        w = w - across @ _pseudo(normals @ across, conditions.rates(t, y, w))
+        w = w - across @ _pseudo(normals @ across, conditions.rates(t, y, w))[0]
     size = 1.0 + jnp.max(jnp.abs(y))
     gap = jnp.max(jnp.abs(conditions.position(t, y)), initial=0.0) / size
     slip = jnp.max(jnp.abs(conditions.rates(t, y, w))) / (1.0 + jnp.max(jnp.abs(w)))
@@ -228,7 +239,7 @@ def _nearest(conditions: Held, inverse: Any, t: Any, start: Any) -> Any:
     def correct(y: Any, back: Any) -> Any:
         slope, value = conditions.gradient(t, y), conditions.position(t, y)
         across = inverse @ slope.T
-        return across @ _pseudo(slope @ across, slope @ back - value)
+        return across @ _pseudo(slope @ across, slope @ back - value)[0]
 
     def search(move: Any, first: Any, limit: int) -> Any:
         def going(carry: Any) -> Any:
