@@ -70,5 +70,7 @@ def test_a_run_hands_on_a_system_that_knows_its_rank():
     twice = rod_pendulum.constrained(holonomic=lambda t, q, p: 2.0 * (jnp.dot(q, q) - p.l * p.l))
     start = np.array([0.6, -0.8]), np.array([0.4, 0.3])
     known = hl.simulate(twice, *start, 0.1, dt=0.02, method=hl.Rattle(2))
-    again = jax.jit(lambda q, v: hl.simulate(known.system, q, v, 0.1, dt=0.02, method=hl.Rattle(2)).q)(*start)
+    system = known.system
+    assert system is not None
+    again = jax.jit(lambda q, v: hl.simulate(system, q, v, 0.1, dt=0.02, method=hl.Rattle(2)).q)(*start)
     np.testing.assert_allclose(again, known.q, atol=1e-14)
