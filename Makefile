@@ -71,7 +71,7 @@ docs: python-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 proof: python-dev pages
-	$(PYTEST) -m proof $(ARGS)
+	$(PYTEST) --dist worksteal --timeout 900 -m proof $(ARGS)
 
 bench: python-dev
 	$(BIN)/python scripts/bench.py $(ARGS)
