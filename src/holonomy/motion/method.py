@@ -114,7 +114,9 @@ class AbstractRungeKutta(AbstractMethod):
         local = system.local(state.q)
         y, w = local.enter(state.v)
         held = local.hold(t, y, w)
-        end, w = self.advance(local.acceleration, t, h, y, w)
+        # jitted so that the stages share one traced and simplified body
+        slope = jax.jit(lambda *state: local.acceleration(*state))
+        end, w = self.advance(slope, t, h, y, w)
         if held is None:
             return PositionVelocity(*local.leave(end, w)), fine()
         from holonomy.motion.projection import finish
