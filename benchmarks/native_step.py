@@ -1,6 +1,6 @@
 """One step of the N-link pendulum, from its Lagrangian: native code, a hand-written numba kernel, and XLA, in one run.
 
-    python benchmarks/native_step.py [--peers] [--links 2,3,4,8]
+    python benchmarks/native_step.py [--no-peers] [--links 2,3,4,8]
 
 Prints a table: microseconds per step on one core, and seconds from the Python function to the first result.
 """
@@ -231,10 +231,10 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--links", default="2,3,4,8")
-    parser.add_argument("--peers", action="store_true", help="also numba and XLA")
+    parser.add_argument("--no-peers", action="store_true", help="without numba and XLA")
     options = parser.parse_args()
     links = [int(n) for n in options.links.split(",")]
-    kernel = numba_kernel() if options.peers else None
+    kernel = None if options.no_peers else numba_kernel()
     print("RK4            links  compile s  step µs" + ("  numba µs  ratio  XLA µs  max difference" if kernel else ""))
     for n in links:
         ours = measure(rk4_run, n, STEPS)

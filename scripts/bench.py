@@ -35,6 +35,13 @@ def versions() -> str:
     return ", ".join(found)
 
 
+def section(path: Path, text: str) -> str:
+    """A benchmark's output under a heading; what is no Markdown table stays as it was printed."""
+    if "| --- |" not in text:
+        text = f"```text\n{text}\n```"
+    return text if text.startswith("## ") else f"## {path.stem.replace('_', ' ').capitalize()}\n\n{text}"
+
+
 def main(names: list[str]) -> int:
     """Run the benchmarks named, or all; only a run of all writes the file."""
     chosen = [FOLDER / f"{name.removesuffix('.py')}.py" for name in names] or sorted(FOLDER.glob("[a-z]*.py"))
@@ -46,7 +53,7 @@ def main(names: list[str]) -> int:
         if done.returncode != 0:
             print(done.stderr, file=sys.stderr)
             return done.returncode
-        parts.append(done.stdout.strip())
+        parts.append(section(path, done.stdout.strip()))
     if not names:
         head = (
             "# Results\n\nThe last run of `make bench`: ratios are to peers in the same run, on the same machine.\n\n"
