@@ -134,11 +134,12 @@ function describe(root: HTMLElement, frame: Frame): void {
 function Axes({ view }: { view: View }) {
   const { x, y, decimals } = ticks(view);
   const margin = 34;
+  const name = 64; // room for the axis' own name at the right end
   return (
     <div class="axes" aria-hidden="true">
       {x.map((metre) => {
         const [left] = toPixels(view, metre, 0);
-        return left > margin && left < view.width - margin ? (
+        return left > margin && left < view.width - name ? (
           <span key={`x${metre}`} class="tick across" style={{ left: `${left}px` }}>{fixed(metre, decimals)}</span>
         ) : null;
       })}
