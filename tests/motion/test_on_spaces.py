@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.special import ellipj, ellipk, ellipkinc
+from scipy.special import ellipj, ellipk
 
 import holonomy as hl
 
@@ -109,8 +109,7 @@ def test_rigid_body_against_elliptic_functions():
     run = hl.simulate(rigid_body, [1.0, 0, 0, 0], 0.5 * np.r_[0, start], 20.0, dt=0.01, method=hl.Gauss(4))
     sn, cn, dn, _ = ellipj(rate * run.t, m)
     exact = np.stack([a[0] * cn, a[1] * sn, a[2] * dn], axis=1)
-    assert rate * 20.0 > 4 * ellipk(m) > 0
-    assert abs(ellipkinc(np.pi / 2, m) - ellipk(m)) < 1e-14
+    assert rate * 20.0 > 4 * ellipk(m), "the run must span a whole period"
     np.testing.assert_allclose(jax.vmap(body_rate)(run.q, run.v), exact, rtol=0, atol=1e-11)
 
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 
 _FIXED_POINT = 60
 _NEWTON = 25
-_NOISE = 1e-7
+_NOISE = 1e-9
 
 
 class Balance(NamedTuple):
@@ -63,8 +63,8 @@ def solve(
             step = direction(it.w, now.residual)
             change = jnp.max(jnp.abs(step))
             size = jnp.max(jnp.abs(now.residual))
-            stalled = jnp.where(change < 0.9 * it.best, 0, it.stalled + 1)
-            at_floor = _round_off(now, size, change) & (change >= 0.5 * it.change)
+            stalled = jnp.where(change < it.best, 0, it.stalled + 1)
+            at_floor = _round_off(now, size, change) & (change >= 0.95 * it.change)
             # Where the Lagrangian itself cancels digits the floor lies higher, and corrections stop shrinking above it.
             noisy = (stalled >= 4) & (size <= _NOISE * now.momenta)
             done = (change == 0) | at_floor | noisy

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -104,7 +103,3 @@ class Run(eqx.Module):
         from holonomy.show import animate
 
         return animate(self, path, **options)
-
-    @cached_property
-    def _batched(self) -> bool:
-        return np.ndim(self.t) > 1
