@@ -27,11 +27,11 @@ export function reset(defaults: boolean): void {
 export function place(body: number, x: number, y: number): void {
   send({ type: "drag-begin", body });
   moveTo(x, y);
-  send({ type: "drag-end" });
+  send({ type: "drag-end", x: 0, y: 0, z: 0 });
 }
 
 export function moveTo(x: number, y: number): void {
   const [low, high] = limits.DragMove_x;
   const within = (value: number): number => Math.min(high, Math.max(low, value));
-  send({ type: "drag-move", x: within(x), y: within(y) });
+  send({ type: "drag-move", x: within(x), y: within(y), z: 0 });
 }

@@ -117,7 +117,7 @@ function remember(frame: Frame): void {
       trail.interrupt();
     } else {
       energies.push(time, values.subarray(1, 1 + frame.energies));
-      trail.push(time, values.subarray(1 + frame.energies));
+      trail.push(time, values.subarray(1 + frame.channels));
     }
   }
 }

@@ -1,13 +1,22 @@
 // Written by `python -m holonomy.studio.wire` from src/holonomy/studio/wire.py. Edit that file, not this.
 
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
-export const LONGEST_MESSAGE = 4096;
+export const LONGEST_MESSAGE = 65536;
+
+export const LONGEST_DOCUMENT = 49152;
 
 /** One lab in the list of labs. */
 export interface LabEntry {
   readonly name: string;
   readonly title: string;
+}
+
+/** One picture: a plane seen from the front, or space that can be turned. Bodies say in which one they are. */
+export interface PictureView {
+  readonly name: string;
+  readonly title: string;
+  readonly kind: "plane" | "space";
 }
 
 /** One coordinate of the system and how to write it. */
@@ -21,7 +30,7 @@ export interface CoordinateView {
   readonly period: number | null;
 }
 
-/** One number the user may change, and the interval in which it makes sense. */
+/** One number the user may change, and the interval in which it makes sense. A slider and an exact box. */
 export interface ParameterView {
   readonly name: string;
   readonly label: string;
@@ -31,45 +40,152 @@ export interface ParameterView {
   readonly high: number;
   readonly step: number;
   readonly default: number;
+  /** Parameters of one group stand together under this heading, which can be folded away; "" stands on its own. */
+  readonly group: string;
+  /** Whether only whole numbers make sense. */
+  readonly integer: boolean;
+  /** Whether the slider should move by factors rather than by differences. */
+  readonly logarithmic: boolean;
 }
 
-/** One point of the picture that can be drawn and dragged. */
+/** One of the values of a choice. */
+export interface Option {
+  readonly value: string;
+  readonly label: string;
+  /** A sentence that says what it is good for; may be empty. */
+  readonly note: string;
+}
+
+/** One of a few, set by `SetChoice`. */
+export interface ChoiceView {
+  readonly name: string;
+  readonly label: string;
+  readonly options: readonly Option[];
+  readonly default: string;
+}
+
+/** On or off, set by `SetToggle`. */
+export interface ToggleView {
+  readonly name: string;
+  readonly label: string;
+  readonly default: boolean;
+  readonly note: string;
+}
+
+/** A button, pressed by `Act`. */
+export interface ActionView {
+  readonly name: string;
+  readonly label: string;
+  readonly note: string;
+}
+
+/** One point of the picture that can be drawn and, unless it is a ghost, dragged. */
 export interface BodyView {
   readonly label: string;
   /** Whether its path says something and is drawn behind it. */
   readonly trail: boolean;
+  /** Which of the page's body colours, counted round. */
+  readonly colour: number;
+  /** Whether it belongs to a second motion that is drawn faded behind the first. */
+  readonly ghost: boolean;
+  /** Whether a hand can take hold of it (`DragBegin`). */
+  readonly grasp: boolean;
+  /** Whether the velocity in `DragEnd` is given to it; otherwise it starts at rest. */
+  readonly throws: boolean;
+  readonly picture: number;
 }
 
 /** A straight line in the picture between two of the frame's points. */
 export interface RodView {
   readonly start: number;
   readonly end: number;
+  /** Whether its entry in the frame's `strain` means something and is shown by colour and width. */
+  readonly elastic: boolean;
+  readonly ghost: boolean;
 }
 
-/** One of the energies in a frame. */
+/** One of the energies in a frame, for the bars; the channel of the same name is its history. */
 export interface EnergyView {
   readonly name: string;
   readonly label: string;
   readonly symbol: string;
+  /** Which motion's energy it is; bars of one group stand together, groups side by side. */
+  readonly group: string;
+  /** Whether it is the sum of the others of its group. */
+  readonly total: boolean;
+}
+
+/** One number that can be plotted over time or against another. */
+export interface ChannelView {
+  readonly name: string;
+  readonly symbol: string;
+  readonly label: string;
+  readonly unit: string;
+  /** Heading under which a list of channels shows it. */
+  readonly group: string;
+  /** A turn, for numbers that come back to themselves: curves are then drawn folded into one turn. */
+  readonly period: number | null;
+  /** The body colour that it shares; null for none. */
+  readonly colour: number | null;
+  readonly ghost: boolean;
+  /** Whether an axis of powers of ten shows it best. */
+  readonly logarithmic: boolean;
+}
+
+/** A plot that the lab opens with; the user can put other channels on either axis. */
+export interface PlotView {
+  readonly title: string;
+  readonly kind: "time" | "phase";
+  /** A channel's name, or "t". */
+  readonly x: string;
+  readonly y: readonly string[];
+  /** How much of the recent motion it shows. */
+  readonly seconds: number;
 }
 
 /**
- * Everything about a lab that does not change while it runs.
- * The points of a frame are first `anchors` fixed ones, then the bodies in order; rods count them all.
+ * Everything about a lab that does not change until the next notice `Lab` with another revision.
+ * The points of a frame are first `anchors` fixed ones of the first picture, then the bodies in order; rods count them
+ * all.
  */
 export interface LabView {
   readonly name: string;
   readonly title: string;
   readonly summary: string;
+  readonly revision: number;
   readonly anchors: number;
+  readonly pictures: readonly PictureView[];
   readonly coordinates: readonly CoordinateView[];
   readonly parameters: readonly ParameterView[];
+  readonly choices: readonly ChoiceView[];
+  readonly toggles: readonly ToggleView[];
+  readonly actions: readonly ActionView[];
   readonly bodies: readonly BodyView[];
   readonly rods: readonly RodView[];
   readonly energies: readonly EnergyView[];
+  readonly channels: readonly ChannelView[];
+  readonly plots: readonly PlotView[];
   readonly method: string;
   readonly dt: number;
   readonly frame_seconds: number;
+  readonly speed_low: number;
+  readonly speed_high: number;
+}
+
+/** What computes the motion and what is known of it; drift, rate and steps are in every frame. */
+export interface CertificateView {
+  readonly engine: string;
+  readonly method: string;
+  /** In words: order, symplectic or not, reversible or not, what it conserves. */
+  readonly traits: readonly string[];
+  /** Why a number is to be taken with care; empty when there is no reason. */
+  readonly note: string;
+}
+
+/** One displayed formula. */
+export interface EquationView {
+  readonly title: string;
+  readonly latex: string;
 }
 
 /** The first notice on a connection. */
@@ -78,6 +194,15 @@ export interface Welcome {
   readonly protocol: number;
   readonly version: string;
   readonly labs: readonly LabEntry[];
+  /** Opening the socket with `session=` this resumes the same simulation for a while after a connection was lost. */
+  readonly session: string;
+  readonly resumed: boolean;
+  readonly lab: LabView;
+}
+
+/** The lab has another structure from now on; frames of earlier revisions are void. */
+export interface Lab {
+  readonly type: "lab";
   readonly lab: LabView;
 }
 
@@ -90,10 +215,15 @@ export interface Controls {
   readonly speed: number;
   readonly held: number | null;
   readonly parameters: Readonly<Record<string, number>>;
-  /** Half the width of a square about the origin that holds every position, in metres. */
+  readonly choices: Readonly<Record<string, string>>;
+  readonly toggles: Readonly<Record<string, boolean>>;
+  /** Half the width of a square about the origin that holds every position of the first picture, in metres. */
   readonly extent: number;
-  /** Radius of each body in the picture as a fraction of `extent`. */
+  /** The same for each picture. */
+  readonly extents: readonly number[];
+  /** Radius of each body in the picture as a fraction of its picture's extent. */
   readonly radii: readonly number[];
+  readonly certificate: CertificateView;
   /** What undo would take back, in the user's words; null when there is nothing. */
   readonly undo: string | null;
   readonly redo: string | null;
@@ -103,6 +233,27 @@ export interface Controls {
 export interface Refused {
   readonly type: "refused";
   readonly message: string;
+}
+
+/** The whole state as a versioned JSON document, for a link or a file; `Restore` takes it back, bit for bit. */
+export interface Shared {
+  readonly type: "shared";
+  readonly document: string;
+}
+
+/** The equations of motion of the present structure, or a sentence that says why there are none to read. */
+export interface Equations {
+  readonly type: "equations";
+  readonly revision: number;
+  readonly message: string;
+  readonly items: readonly EquationView[];
+}
+
+/** A file is ready: GET `path` (relative to the page) once, soon; the browser keeps it under `filename`. */
+export interface Download {
+  readonly type: "download";
+  readonly path: string;
+  readonly filename: string;
 }
 
 /** Let time run. */
@@ -123,25 +274,37 @@ export interface Step {
   readonly repeat: boolean;
 }
 
+/** Go to the exact state at the picture nearest to this time, between a frame's `oldest` and `newest`. */
+export interface Seek {
+  readonly type: "seek";
+  readonly time: number;
+  /** False while the timeline is being dragged: the whole series is one action for undo. */
+  readonly settled: boolean;
+}
+
 /** Take hold of a body. Time stands still until `DragEnd`. */
 export interface DragBegin {
   readonly type: "drag-begin";
   readonly body: number;
 }
 
-/** Bring the body held as near to (x, y) as the system lets it, at rest. */
+/** Bring the body held as near to (x, y, z) as the system lets it, at rest. In a plane z is 0. */
 export interface DragMove {
   readonly type: "drag-move";
   readonly x: number;
   readonly y: number;
+  readonly z: number;
 }
 
-/** Let the body go. */
+/** Let the body go, with the velocity (x, y, z) of the hand where `BodyView.throws`, else at rest. */
 export interface DragEnd {
   readonly type: "drag-end";
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
 }
 
-/** Give one parameter a value, keeping positions and velocities. */
+/** Give one parameter a value, keeping positions and velocities as far as the structure lets it. */
 export interface SetParameter {
   readonly type: "set-parameter";
   readonly name: string;
@@ -150,13 +313,33 @@ export interface SetParameter {
   readonly settled: boolean;
 }
 
+/** Take one of the options of a choice. */
+export interface SetChoice {
+  readonly type: "set-choice";
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Turn something on or off. */
+export interface SetToggle {
+  readonly type: "set-toggle";
+  readonly name: string;
+  readonly on: boolean;
+}
+
+/** Press a button of the lab. */
+export interface Act {
+  readonly type: "act";
+  readonly name: string;
+}
+
 /** Seconds of motion for one second of the clock. */
 export interface SetSpeed {
   readonly type: "set-speed";
   readonly value: number;
 }
 
-/** Go back to the lab's first state at time zero; with `defaults`, to its first parameters too. */
+/** Go back to the lab's first state at time zero; with `defaults`, to its first settings too. */
 export interface Reset {
   readonly type: "reset";
   readonly defaults: boolean;
@@ -172,6 +355,28 @@ export interface Redo {
   readonly type: "redo";
 }
 
+/** Ask for the whole state as a document; `Shared` brings it. */
+export interface Share {
+  readonly type: "share";
+}
+
+/** Take over the state in a document that `Shared` brought, now or long ago. */
+export interface Restore {
+  readonly type: "restore";
+  readonly document: string;
+}
+
+/** Make a file of the present state (python, toml) or of the motion so far (csv, netcdf); `Download` brings it. */
+export interface Export {
+  readonly type: "export";
+  readonly kind: "python" | "toml" | "csv" | "netcdf";
+}
+
+/** Ask for the equations of motion; `Equations` brings them, perhaps seconds later. */
+export interface AskEquations {
+  readonly type: "ask-equations";
+}
+
 /** A frame has arrived. The server keeps few frames on the way, so a slow page gets the newest, never a queue. */
 export interface Seen {
   readonly type: "seen";
@@ -180,29 +385,46 @@ export interface Seen {
 
 export type Notice =
   | Welcome
+  | Lab
   | Controls
-  | Refused;
+  | Refused
+  | Shared
+  | Equations
+  | Download;
 
 export type Command =
   | Play
   | Pause
   | Step
+  | Seek
   | DragBegin
   | DragMove
   | DragEnd
   | SetParameter
+  | SetChoice
+  | SetToggle
+  | Act
   | SetSpeed
   | Reset
   | Undo
   | Redo
+  | Share
+  | Restore
+  | Export
+  | AskEquations
   | Seen;
 
 /** Intervals that the server holds commands to. */
 export const limits = {
   Step_frames: [-600, 600],
+  Seek_time: [-1000000000.0, 1000000000.0],
   DragBegin_body: [0, 65535],
   DragMove_x: [-1000000.0, 1000000.0],
   DragMove_y: [-1000000.0, 1000000.0],
+  DragMove_z: [-1000000.0, 1000000.0],
+  DragEnd_x: [-1000000.0, 1000000.0],
+  DragEnd_y: [-1000000.0, 1000000.0],
+  DragEnd_z: [-1000000.0, 1000000.0],
   SetParameter_value: [-1000000000000.0, 1000000000000.0],
   SetSpeed_value: [0.01, 10.0],
   Seen_sequence: [0, 4294967295],
@@ -217,68 +439,94 @@ export const FrameFlag = {
 } as const;
 
 /**
- * One picture of the motion: exact time, coordinates and velocities, energies, and where to draw the points.
- * A row of `sample` is a time, the energies, and the position of each traced body. Rows come close in time however
- * few frames reach the page, so that curves and trails do not depend on its speed. A row of NaN stands where the
- * motion was changed by hand.
+ * One picture of the motion: exact time, coordinates and velocities, channels, and where to draw the points.
+ * `channel` holds the present value of each of `LabView.channels`, `strain` the relative stretch of each rod, zero for
+ * rigid ones. A row of `sample` is a time, the channels, and the position of each traced body. Rows come close in time
+ * however few frames reach the page, so that curves and trails do not depend on its speed. A row of NaN stands where
+ * the motion was changed by hand. A single channel is NaN where it has no value.
  */
 export interface Frame {
   readonly sequence: number;
   readonly flags: number;
+  /** The `LabView.revision` that this frame belongs to; the page drops frames of others. */
+  readonly revision: number;
   readonly coordinates: number;
   readonly energies: number;
+  readonly channels: number;
   readonly points: number;
   readonly dimension: number;
+  readonly rods: number;
+  /** Bodies whose places are in the rows, in the order of the bodies. */
+  readonly traced: number;
   /** Rows of recent motion since the last frame that was sent. */
   readonly samples: number;
+  /** 1 + channels + traced × dimension. */
   readonly sample_width: number;
   readonly time: number;
   /** Energy now minus energy at the last jump, in joules. */
   readonly drift: number;
   /** Seconds of motion in the last second of the clock. */
   readonly rate: number;
+  /** The first time that `Seek` can reach. */
+  readonly oldest: number;
+  /** The last time that `Seek` can reach. */
+  readonly newest: number;
+  /** Steps of the method since the last jump. */
+  readonly steps: number;
   readonly q: Float64Array;
   readonly v: Float64Array;
   readonly energy: Float64Array;
+  readonly channel: Float64Array;
   readonly position: Float64Array;
+  readonly strain: Float64Array;
   readonly sample: Float64Array;
 }
 
 /** The frame in a binary message. Throws when its length does not fit its header. */
 export function readFrame(data: ArrayBuffer): Frame {
-  if (data.byteLength < 56) {
+  if (data.byteLength < 96) {
     throw new RangeError(`A frame of ${data.byteLength} bytes is too short.`);
   }
   const view = new DataView(data);
   const sequence = view.getUint32(0, true);
   const flags = view.getUint32(4, true);
-  const coordinates = view.getUint32(8, true);
-  const energies = view.getUint32(12, true);
-  const points = view.getUint32(16, true);
-  const dimension = view.getUint32(20, true);
-  const samples = view.getUint32(24, true);
-  const sample_width = view.getUint32(28, true);
-  const time = view.getFloat64(32, true);
-  const drift = view.getFloat64(40, true);
-  const rate = view.getFloat64(48, true);
-  let offset = 56;
+  const revision = view.getUint32(8, true);
+  const coordinates = view.getUint32(12, true);
+  const energies = view.getUint32(16, true);
+  const channels = view.getUint32(20, true);
+  const points = view.getUint32(24, true);
+  const dimension = view.getUint32(28, true);
+  const rods = view.getUint32(32, true);
+  const traced = view.getUint32(36, true);
+  const samples = view.getUint32(40, true);
+  const sample_width = view.getUint32(44, true);
+  const time = view.getFloat64(48, true);
+  const drift = view.getFloat64(56, true);
+  const rate = view.getFloat64(64, true);
+  const oldest = view.getFloat64(72, true);
+  const newest = view.getFloat64(80, true);
+  const steps = view.getFloat64(88, true);
+  let offset = 96;
   const take = (length: number): Float64Array => {
     const numbers = new Float64Array(length);
     for (let i = 0; i < length; i++) numbers[i] = view.getFloat64(offset + 8 * i, true);
     offset += 8 * length;
     return numbers;
   };
-  const announced = offset + 8 * (coordinates + coordinates + energies + points * dimension + samples * sample_width);
+  const announced = offset + 8 * (coordinates + coordinates + energies + channels + points * dimension + rods + samples * sample_width);
   if (data.byteLength !== announced) {
     throw new RangeError(`A frame announces ${announced} bytes and has ${data.byteLength}.`);
   }
   const q = take(coordinates);
   const v = take(coordinates);
   const energy = take(energies);
+  const channel = take(channels);
   const position = take(points * dimension);
+  const strain = take(rods);
   const sample = take(samples * sample_width);
   return {
-    sequence, flags, coordinates, energies, points, dimension, samples, sample_width, time, drift,
-    rate, q, v, energy, position, sample,
+    sequence, flags, revision, coordinates, energies, channels, points, dimension, rods, traced,
+    samples, sample_width, time, drift, rate, oldest, newest, steps, q, v, energy, channel,
+    position, strain, sample,
   };
 }

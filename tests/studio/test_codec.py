@@ -12,8 +12,11 @@ from holonomy.studio import wire
 from holonomy.studio.codec import LONGEST_MESSAGE, MessageError, decode, encode
 
 EXAMPLES = [
-    wire.Play(), wire.Pause(), wire.Step(-3, True), wire.DragBegin(1), wire.DragMove(0.1, -2.0), wire.DragEnd(),
-    wire.SetParameter("g", 9.81, False), wire.SetSpeed(2.0), wire.Reset(True), wire.Undo(), wire.Redo(), wire.Seen(4),
+    wire.Play(), wire.Pause(), wire.Step(-3, True), wire.Seek(1.5, False),
+    wire.DragBegin(1), wire.DragMove(0.1, -2.0, 0.0), wire.DragEnd(0.0, 0.0, 0.0),
+    wire.SetParameter("g", 9.81, False), wire.SetChoice("model", "elastic"), wire.SetToggle("ghost", True),
+    wire.Act("ghost"), wire.SetSpeed(2.0), wire.Reset(True), wire.Undo(), wire.Redo(), wire.Share(),
+    wire.Restore('{"version":1}'), wire.Export("netcdf"), wire.AskEquations(), wire.Seen(4),
 ]  # fmt: skip
 
 
@@ -50,14 +53,17 @@ def test_whole_numbers_may_stand_for_reals_but_not_the_other_way():
         ('{"type":"step","frames":601,"repeat":false}', "between -600 and 600"),
         ('{"type":"step","frames":1,"repeat":0}', "must be of type bool"),
         ('{"type":"drag-begin","body":-1}', "between 0"),
-        ('{"type":"drag-move","x":NaN,"y":0}', "NaN"),
-        ('{"type":"drag-move","x":1e999,"y":0}', "finite"),
-        ('{"type":"drag-move","x":-Infinity,"y":0}', "Infinity"),
-        ('{"type":"drag-move","x":1e7,"y":0}', "between"),
-        ('{"type":"drag-move","x":"1","y":0}', "must be of type float"),
-        ('{"type":"drag-move","x":1%s,"y":0}' % ("0" * 400), "finite"),
+        ('{"type":"drag-move","x":NaN,"y":0,"z":0}', "NaN"),
+        ('{"type":"drag-move","x":1e999,"y":0,"z":0}', "finite"),
+        ('{"type":"drag-move","x":-Infinity,"y":0,"z":0}', "Infinity"),
+        ('{"type":"drag-move","x":1e7,"y":0,"z":0}', "between"),
+        ('{"type":"drag-move","x":"1","y":0,"z":0}', "must be of type float"),
+        ('{"type":"drag-move","x":1%s,"y":0,"z":0}' % ("0" * 400), "finite"),
         ('{"type":"set-speed","value":0}', "between 0.01 and 10"),
         ('{"type":"set-parameter","name":"%s","value":1,"settled":true}' % ("g" * 65), "64 characters"),
+        ('{"type":"export","kind":"exe"}', "one of python, toml"),
+        ('{"type":"export","kind":["python"]}', "one of python, toml"),
+        ('{"type":"restore","document":"%s"}' % ("x" * 49153), "at most 49152"),
         (" " * (LONGEST_MESSAGE + 1), "at most"),
     ],
 )  # fmt: skip

@@ -69,8 +69,8 @@ def test_only_the_last_place_of_a_pointer_is_computed(lab):
     live, recorder = live_on(lab)
     live.send(wire.DragBegin(1))
     for step in range(50):
-        live.send(wire.DragMove(0.5 + 0.01 * step, -1.0))
-    live.send(wire.DragEnd())
+        live.send(wire.DragMove(0.5 + 0.01 * step, -1.0, 0.0))
+    live.send(wire.DragEnd(0.0, 0.0, 0.0))
     live.start()
     moved = recorder.until(lambda thing: isinstance(thing, wire.Frame) and abs(thing.position[2, 0] - 0.99) < 1e-6)
     assert not moved.v.any()

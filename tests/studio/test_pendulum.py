@@ -74,8 +74,8 @@ def test_real_steps_back_and_undo_are_exact(simulation):
     simulation.apply(wire.Step(-7, False))
     assert bits() == held
     simulation.apply(wire.DragBegin(1))
-    simulation.apply(wire.DragMove(1.0, 0.5))
-    simulation.apply(wire.DragEnd())
+    simulation.apply(wire.DragMove(1.0, 0.5, 0.0))
+    simulation.apply(wire.DragEnd(0.0, 0.0, 0.0))
     simulation.advance(100)
     simulation.apply(wire.Undo())
     assert bits() == held
@@ -103,8 +103,8 @@ def test_other_parameters_compile_nothing(simulation):
         simulation.apply(wire.SetParameter("g", 1.234, True))
         simulation.apply(wire.SetParameter("l2", 0.77, True))
         simulation.apply(wire.DragBegin(0))
-        simulation.apply(wire.DragMove(0.3, -0.3))
-        simulation.apply(wire.DragEnd())
+        simulation.apply(wire.DragMove(0.3, -0.3, 0.0))
+        simulation.apply(wire.DragEnd(0.0, 0.0, 0.0))
         simulation.advance(64)
         simulation.frame(0)
     assert names == []

@@ -130,13 +130,13 @@ def test_a_drag_moves_the_bob_at_rest_and_is_one_action(simulation):
     before, time = bits(simulation), simulation.frame(0).time
     simulation.apply(wire.DragBegin(1))
     for x in (0.5, 0.6, 0.7):
-        simulation.apply(wire.DragMove(x, -1.2))
+        simulation.apply(wire.DragMove(x, -1.2, 0.0))
     frame = simulation.frame(0)
     np.testing.assert_allclose(frame.position[2], [0.7, -1.2], atol=1e-8)
     assert not frame.v.any()
     assert frame.time == time
     assert frame.flags & wire.FrameFlag.HELD
-    simulation.apply(wire.DragEnd())
+    simulation.apply(wire.DragEnd(0.0, 0.0, 0.0))
     assert simulation.playing, "the motion goes on from where the bob was let go"
     assert simulation.controls().undo == "drag of lower bob"
     simulation.apply(wire.Undo())
@@ -146,10 +146,10 @@ def test_a_drag_moves_the_bob_at_rest_and_is_one_action(simulation):
 def test_two_drags_are_two_actions_and_a_touch_is_none(simulation):
     for x in (0.5, 0.7):
         simulation.apply(wire.DragBegin(0))
-        simulation.apply(wire.DragMove(x, -0.5))
-        simulation.apply(wire.DragEnd())
+        simulation.apply(wire.DragMove(x, -0.5, 0.0))
+        simulation.apply(wire.DragEnd(0.0, 0.0, 0.0))
     simulation.apply(wire.DragBegin(0))
-    simulation.apply(wire.DragEnd())
+    simulation.apply(wire.DragEnd(0.0, 0.0, 0.0))
     simulation.apply(wire.Undo())
     simulation.apply(wire.Undo())
     assert simulation.controls().undo is None
@@ -157,7 +157,7 @@ def test_two_drags_are_two_actions_and_a_touch_is_none(simulation):
 
 def test_drags_of_nothing_are_refused(simulation):
     with pytest.raises(Refusal, match="No body is held"):
-        simulation.apply(wire.DragMove(0.0, 0.0))
+        simulation.apply(wire.DragMove(0.0, 0.0, 0.0))
     with pytest.raises(Refusal, match="no body 3"):
         simulation.apply(wire.DragBegin(2))
 
@@ -216,14 +216,14 @@ def test_energies_of_a_frame_add_up_and_drift_is_counted_from_the_last_change(si
 
 
 def test_samples_come_evenly_once_and_break_where_the_motion_was_changed(simulation):
-    assert simulation.frame(0).sample.shape == (1, 1 + 3 + 2)
+    assert simulation.frame(0).sample.shape == (1, 1 + 7 + 2)
     simulation.advance(5 * FRAME)
     sample = simulation.frame(0).sample
     np.testing.assert_allclose(np.diff(sample[:, 0]), 1 / 60, rtol=1e-12)
     assert len(sample) == 5
     frame = simulation.frame(0)
     assert len(frame.sample) == 0
-    np.testing.assert_array_equal(sample[-1], [frame.time, *frame.energy, *frame.position[2]])
+    np.testing.assert_array_equal(sample[-1], [frame.time, *frame.channel, *frame.position[2]])
     simulation.apply(wire.SetParameter("g", 2.0, True))
     gap, after = simulation.frame(0).sample
     assert np.isnan(gap).all()

@@ -13,9 +13,10 @@ from holonomy.studio import typescript, wire
 def frame(**changes):
     rng = np.random.default_rng(7)
     plain = wire.Frame(
-        sequence=5, flags=wire.FrameFlag.PLAYING | wire.FrameFlag.BEHIND, time=1.25, drift=-3e-14, rate=0.5,
-        q=rng.normal(size=2), v=rng.normal(size=2), energy=rng.normal(size=3), position=rng.normal(size=(3, 2)),
-        sample=rng.normal(size=(4, 6)),
+        sequence=5, flags=wire.FrameFlag.PLAYING | wire.FrameFlag.BEHIND, revision=3, time=1.25, drift=-3e-14, rate=0.5,
+        oldest=0.25, newest=7.5, steps=960,
+        q=rng.normal(size=2), v=rng.normal(size=2), energy=rng.normal(size=3), channel=rng.normal(size=7),
+        position=rng.normal(size=(3, 2)), strain=rng.normal(size=2), sample=rng.normal(size=(4, 10)),
     )  # fmt: skip
     return dataclasses.replace(plain, **changes)
 
@@ -27,7 +28,7 @@ def test_the_pages_types_are_in_step_with_python():
 
 def test_frames_keep_every_bit():
     odd = np.array([-0.0, 5e-324])
-    before = frame(q=odd, time=np.nextafter(1.0, 2.0), sample=np.full((1, 6), np.nan))
+    before = frame(q=odd, time=np.nextafter(1.0, 2.0), sample=np.full((1, 10), np.nan))
     after = wire.unpack(wire.pack(before))
     for field in dataclasses.fields(wire.Frame):
         was, now = getattr(before, field.name), getattr(after, field.name)
@@ -36,7 +37,7 @@ def test_frames_keep_every_bit():
 
 
 def test_an_empty_sample_keeps_its_width():
-    assert wire.unpack(wire.pack(frame(sample=np.zeros((0, 6))))).sample.shape == (0, 6)
+    assert wire.unpack(wire.pack(frame(sample=np.zeros((0, 10))))).sample.shape == (0, 10)
 
 
 @pytest.mark.parametrize("cut", [0, 20, 55, -1, -8])
@@ -51,7 +52,7 @@ def test_arrays_are_aligned_and_the_header_packs_its_fields():
     assert wire.HEADER.size % 8 == 0
     data = wire.pack(frame())
     offsets = [int(n) for n in re.findall(r"view\.get\w+\((\d+), true\)", typescript.generate())]
-    assert offsets == [0, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48]
+    assert offsets == [4 * i for i in range(12)] + [48 + 8 * i for i in range(6)]
     assert np.frombuffer(data, "<f8", count=1, offset=offsets[wire.HEADER_FIELDS.index("time")])[0] == 1.25
     assert np.frombuffer(data, "<u4", count=1, offset=offsets[wire.HEADER_FIELDS.index("sequence")])[0] == 5
 

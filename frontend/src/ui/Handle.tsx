@@ -51,7 +51,7 @@ export function Handle({ index, label, view, keep }: Props) {
     cancelAnimationFrame(held.pending);
     flush(held);
     grip.current = null;
-    send({ type: "drag-end" });
+    send({ type: "drag-end", x: 0, y: 0, z: 0 });
   };
   const key = (event: KeyboardEvent): void => {
     const way = ARROWS[event.key];

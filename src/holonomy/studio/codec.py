@@ -7,12 +7,12 @@ import math
 import types
 import typing
 from dataclasses import asdict, fields
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from holonomy.studio import wire
 
-LONGEST_MESSAGE: Final = 4096
-"""Bytes. No command comes near; the socket closes on anything longer."""
+LONGEST_MESSAGE: Final = 65536
+"""Bytes. A state document comes near, other commands have a hundred; the socket closes on anything longer."""
 
 _BY_TAG: Final = {wire.tag(kind): kind for kind in wire.COMMANDS}
 _HINTS: Final = {kind: typing.get_type_hints(kind, include_extras=True) for kind in wire.COMMANDS}
@@ -62,7 +62,11 @@ def _checked(where: str, value: object, hint: Any) -> object:
     return value
 
 
-def _of_type(where: str, value: object, hint: type) -> object:
+def _of_type(where: str, value: object, hint: Any) -> object:
+    if typing.get_origin(hint) is Literal:
+        if value not in typing.get_args(hint):
+            raise MessageError(f"{where} must be one of {', '.join(typing.get_args(hint))}, but is {_shown(value)}.")
+        return value
     if hint is float and type(value) in (int, float):
         try:
             number = float(typing.cast(float, value))

@@ -12,7 +12,7 @@ from holonomy.studio import wire
 from holonomy.studio.lab import AbstractLab
 from holonomy.studio.outbox import Outbox
 from holonomy.studio.pacer import TICK, Pacer
-from holonomy.studio.simulation import Refusal, Simulation
+from holonomy.studio.simulation import Refusal, Simulation, certificate
 
 MOST_WAITING: Final = 256
 """Commands not yet carried out. A page sends a few per picture; one that sends more than this at once is broken."""
@@ -147,5 +147,6 @@ def _overtaken(command: wire.Command, following: wire.Command | None) -> bool:
 def _waiting(lab: AbstractLab, phase: wire.Phase, message: str) -> wire.Controls:
     parameters = lab.defaults
     return wire.Controls(
-        phase, message, False, 1.0, None, parameters, lab.extent(parameters), lab.radii(parameters), None, None
-    )
+        phase, message, False, 1.0, None, parameters, {}, {}, lab.extent(parameters), (lab.extent(parameters),),
+        lab.radii(parameters), certificate(lab), None, None,
+    )  # fmt: skip

@@ -48,7 +48,7 @@ class Outbox:
                     self._controls = self._last_controls = notice
                 case wire.Refused():
                     self._refusals.append(notice)
-                case wire.Welcome():
+                case _:
                     self._first.append(notice)
         self._wake()
 

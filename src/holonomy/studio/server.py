@@ -75,7 +75,7 @@ class _Studio:
 
     def _welcome(self, lab: AbstractLab) -> wire.Welcome:
         entries = tuple(wire.LabEntry(name, other.view.title) for name, other in self._labs.items())
-        return wire.Welcome(wire.PROTOCOL, holonomy.__version__, entries, lab.view)
+        return wire.Welcome(wire.PROTOCOL, holonomy.__version__, entries, "", False, lab.view)
 
 
 async def _first_done(*jobs: Coroutine[object, object, None]) -> None:

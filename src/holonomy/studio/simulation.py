@@ -54,6 +54,12 @@ class Action:
     moment: Moment
 
 
+def certificate(lab: AbstractLab) -> wire.CertificateView:
+    """What computes the motion."""
+    method, _, traits = lab.view.method.partition(", ")
+    return wire.CertificateView("", method, (traits,) if traits else (), "")
+
+
 class Simulation:
     """The state of one user's lab."""
 
@@ -98,7 +104,7 @@ class Simulation:
                 self._step(frames, repeat)
             case wire.DragBegin(body):
                 self._grasp(body)
-            case wire.DragMove(x, y):
+            case wire.DragMove(x, y, _):
                 self._drag(np.array([x, y]))
             case wire.DragEnd():
                 self.held = None
@@ -115,13 +121,16 @@ class Simulation:
                 self._swap(self._redo, self._undo, "redo")
             case wire.Seen():
                 pass
+            case _:
+                raise Refusal("This lab cannot do that yet.")
 
     def controls(self, phase: wire.Phase = "ready", message: str = "") -> wire.Controls:
         """What the page's controls should show."""
         parameters = dict(self._now.parameters)
         return wire.Controls(
-            phase, message, self.playing, self.speed, self.held, parameters,
-            self.lab.extent(parameters), self.lab.radii(parameters),
+            phase, message, self.playing, self.speed, self.held, parameters, {}, {},
+            self.lab.extent(parameters), (self.lab.extent(parameters),), self.lab.radii(parameters),
+            certificate(self.lab),
             self._undo[-1].name if self._undo else None, self._redo[-1].name if self._redo else None,
         )  # fmt: skip
 
@@ -138,7 +147,11 @@ class Simulation:
         sample = np.array(self._samples).reshape(-1, self._row(now).size)
         self._samples.clear()
         drift = now.total - self._now.orbit.start_energy
-        return wire.Frame(sequence, flags, now.t, drift, rate, now.q, now.v, now.energy, now.position, sample)
+        origin = self._now.orbit.stepper.read(self._now.orbit.at(0))[0]
+        return wire.Frame(
+            sequence, flags, self.lab.view.revision, now.t, drift, rate, origin, now.t, self._now.index,
+            now.q, now.v, now.energy, self._channels(now), now.position, np.zeros(len(self.lab.view.rods)), sample,
+        )  # fmt: skip
 
     # ── One command each ──────────────────────────────────────────────────────────────────────────
 
@@ -213,7 +226,10 @@ class Simulation:
 
     def _row(self, reading: Reading) -> np.ndarray:
         traced = reading.position[self._traced].ravel()
-        return np.concatenate([[reading.t], reading.energy, traced])
+        return np.concatenate([[reading.t], self._channels(reading), traced])
+
+    def _channels(self, reading: Reading) -> np.ndarray:
+        return np.concatenate([reading.energy, reading.q, reading.v])
 
     def _remember(self, name: str, *, group: bool = False) -> None:
         """Put the present moment on the undo list, unless this command goes on with the action at its end."""

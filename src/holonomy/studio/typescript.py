@@ -26,6 +26,7 @@ def generate() -> str:
         "// Written by `python -m holonomy.studio.wire` from src/holonomy/studio/wire.py. Edit that file, not this.",
         f"export const PROTOCOL = {wire.PROTOCOL};",
         f"export const LONGEST_MESSAGE = {codec.LONGEST_MESSAGE};",
+        f"export const LONGEST_DOCUMENT = {wire.LONGEST_DOCUMENT};",
         *(_interface(kind, tagged=False) for kind in _parts_of(wire.NOTICES)),
         *(_interface(kind, tagged=True) for kind in wire.NOTICES + wire.COMMANDS),
         _union("Notice", wire.NOTICES),

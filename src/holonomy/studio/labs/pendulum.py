@@ -23,7 +23,9 @@ _VIEW: Final = wire.LabView(
     name="pendulum",
     title="Double pendulum",
     summary="Two masses on rigid, massless rods. There is no friction, so the energy keeps its value.",
+    revision=1,
     anchors=1,
+    pictures=(wire.PictureView("plane", "Pendulum", "plane"),),
     coordinates=(
         wire.CoordinateView("theta1", "θ₁", "rad", "ω₁", "rad/s", period=2 * np.pi),
         wire.CoordinateView("theta2", "θ₂", "rad", "ω₂", "rad/s", period=2 * np.pi),
@@ -35,16 +37,35 @@ _VIEW: Final = wire.LabView(
         wire.ParameterView("m1", "Upper mass", "m₁", "kg", 0.1, 10.0, 0.1, 1.0),
         wire.ParameterView("m2", "Lower mass", "m₂", "kg", 0.1, 10.0, 0.1, 1.0),
     ),
-    bodies=(wire.BodyView("upper bob", trail=False), wire.BodyView("lower bob", trail=True)),
+    choices=(),
+    toggles=(),
+    actions=(),
+    bodies=(wire.BodyView("upper bob", trail=False), wire.BodyView("lower bob", trail=True, colour=1)),
     rods=(wire.RodView(0, 1), wire.RodView(1, 2)),
     energies=(
         wire.EnergyView("kinetic", "Kinetic", "T"),
         wire.EnergyView("potential", "Potential", "V"),
-        wire.EnergyView("total", "Total", "E"),
+        wire.EnergyView("total", "Total", "E", total=True),
+    ),
+    channels=(
+        wire.ChannelView("kinetic", "T", "Kinetic energy", "J", "Energy"),
+        wire.ChannelView("potential", "V", "Potential energy", "J", "Energy"),
+        wire.ChannelView("total", "E", "Total energy", "J", "Energy"),
+        wire.ChannelView("theta1", "θ₁", "Angle 1", "rad", "Angles", period=2 * np.pi, colour=0),
+        wire.ChannelView("theta2", "θ₂", "Angle 2", "rad", "Angles", period=2 * np.pi, colour=1),
+        wire.ChannelView("omega1", "ω₁", "Rate 1", "rad/s", "Rates", colour=0),
+        wire.ChannelView("omega2", "ω₂", "Rate 2", "rad/s", "Rates", colour=1),
+    ),
+    plots=(
+        wire.PlotView("Angles", "time", "t", ("theta1", "theta2"), 40.0),
+        wire.PlotView("Phase", "phase", "theta1", ("omega1",), 40.0),
+        wire.PlotView("Configuration", "phase", "theta1", ("theta2",), 40.0),
     ),
     method="Gauss(2), symplectic",
     dt=DT,
     frame_seconds=1 / 60,
+    speed_low=0.1,
+    speed_high=5.0,
 )
 
 
