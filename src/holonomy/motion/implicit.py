@@ -17,6 +17,7 @@ import jax.numpy as jnp
 _FIXED_POINT = 60
 _NEWTON = 25
 _NOISE = 1e-9
+_LOST = 0.25
 
 
 class Balance(NamedTuple):
@@ -65,9 +66,12 @@ def solve(
             size = jnp.max(jnp.abs(now.residual))
             stalled = jnp.where(change < it.best, 0, it.stalled + 1)
             at_floor = _round_off(now, size, change) & (change >= 0.95 * it.change)
+            # A correction that shrank so fast that the next would be lost in rounding is the last one needed.
+            rate = change / it.change
+            sure = (it.count > 0) & (rate < 0.1) & (rate * size <= _LOST * jnp.finfo(size.dtype).eps * now.momenta)
             # Where the Lagrangian itself cancels digits the floor lies higher, and corrections stop shrinking above it.
             noisy = (stalled >= 4) & (size <= _NOISE * now.momenta)
-            done = (change == 0) | at_floor | noisy
+            done = (change == 0) | at_floor | noisy | sure
             return _Iterate(it.w - step, change, jnp.minimum(it.best, change), stalled, it.count + 1, done)
 
         big = jnp.asarray(jnp.finfo(start.dtype).max, start.dtype)

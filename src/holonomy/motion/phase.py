@@ -23,8 +23,9 @@ GRID = 0.125
 class Phase(NamedTuple):
     """Coordinates y and momentum p in the chart at `anchor`, and the digits lost in adding to them.
 
-    `stages` are velocities of the last step, the next one's guess; `h` is that step's length. Where points are their
-    own coordinates the anchor has no part in it.
+    `stages` are velocities of the last steps, oldest first, from which the next one's are guessed; `h` is the length of
+    the last step and `before` of the one before it, zero where there was none. Where points are their own coordinates
+    the anchor has no part in it.
     """
 
     anchor: Any
@@ -34,6 +35,7 @@ class Phase(NamedTuple):
     p_low: Any
     stages: Any
     h: Any
+    before: Any
 
 
 def enter(system: System, t: Any, q: Any, v: Any, stages: int) -> Phase:
@@ -41,8 +43,13 @@ def enter(system: System, t: Any, q: Any, v: Any, stages: int) -> Phase:
     local = system.local(q)
     y, w = local.enter(v)
     p = mechanics.momentum(local.lagrangian, t, y, w)
-    rows = jnp.broadcast_to(w, (stages, *w.shape))
-    return Phase(q, y, p, jnp.zeros_like(y), jnp.zeros_like(p), rows, jnp.ones((), y.dtype))
+    rows, none = jnp.broadcast_to(w, (stages, *w.shape)), jnp.zeros((), y.dtype)
+    return Phase(q, y, p, jnp.zeros_like(y), jnp.zeros_like(p), rows, none, none)
+
+
+def ratio(state: Phase, h: Any) -> Any:
+    """The length of the step to take over that of the last; 1 where there was none."""
+    return h / jnp.where(state.h == 0, h, state.h)
 
 
 def leave(system: System, t: Any, state: Phase, guess: Any) -> tuple[Any, Any]:
@@ -64,7 +71,8 @@ def summed(state: Phase, dy: Any, dp: Any, stages: Any, h: Any) -> Phase:
     """The state further by (dy, dp) in the same chart, as the parts of a composed step must stay in one."""
     y, y_low = _compensated(state.y, state.y_low, dy)
     p, p_low = _compensated(state.p, state.p_low, dp)
-    return Phase(state.anchor, y, p, y_low, p_low, stages, h)
+    kept = jnp.concatenate([state.stages[len(stages) :], stages])
+    return Phase(state.anchor, y, p, y_low, p_low, kept, h, state.h)
 
 
 def recentred(system: System, state: Phase) -> Phase:
@@ -83,7 +91,9 @@ def _moved(system: System, state: Phase, scale: Any) -> Phase:
     _, pull = jax.vjp(lambda z: space.rechart(anchor, shift, z), y)
     _, push = jax.linearize(lambda z: space.transition(anchor, shift, z), state.y)
     p, stages = pull(state.p)[0], jax.vmap(push)(state.stages)
-    return Phase(space.chart(anchor, shift), y, p, push(state.y_low), pull(state.p_low)[0], stages, state.h)
+    return Phase(
+        space.chart(anchor, shift), y, p, push(state.y_low), pull(state.p_low)[0], stages, state.h, state.before
+    )
 
 
 def _compensated(total: Any, low: Any, increment: Any) -> tuple[Any, Any]:

@@ -101,7 +101,7 @@ class Radau(AbstractMethod):
         local = system.local(now.anchor)
         held = local.hold(t, now.y, now.stages[-1])
         step = _Step(self.stages, self.at, local, held, t, h, now.y, now.p)
-        guess = step.join(*(_extrapolated(x, h / now.h) for x in (now.stages, state.reactions)))
+        guess = step.join(*(_extrapolated(x, phase.ratio(now, h)) for x in (now.stages, state.reactions)))
         z, found, count = newton.solve(
             step.residual,
             step.direction(guess),

@@ -37,6 +37,7 @@ class Emitter:
         self.declared: set[str] = set()
         self.widths: set[int] = set()
         self.shared: dict[tuple[int, int], str] = {}
+        self.angles: dict[Node, tuple[str, str]] = {}
         self.label = "entry"
         self.scratch = 0
         self.stack = 0
@@ -91,7 +92,7 @@ class Emitter:
                 divisions[node.args[1].index] = divisions.get(node.args[1].index, 0) + 1
         for level in sorted(rows):
             angles, others = rows[level]
-            self._angles(angles)
+            self._angles(angles, block)
             for node in others:
                 self._node(node, block, divisions)
 
@@ -122,24 +123,29 @@ class Emitter:
             return self.shared[key]
         return self.put(f"fmul contract {kind} {self.value(above)}, {self.shared[key]}")
 
-    def _angles(self, nodes: list[Node]) -> None:
+    def _angles(self, nodes: list[Node], block: Block) -> None:
         """Sines and cosines, those of one angle together and several angles at a time.
 
         Where angles are sums and differences of fewer others, the addition theorems take their place: the error is
         that of rounding the two angles, which both forms have.
         """
-        angles = list(dict.fromkeys([n.args[0] for n in nodes]))
-        composed = [a for a in angles if a.op in ("add", "sub") and all(x.op != "const" for x in a.args)]
-        single = list(dict.fromkeys([a for a in angles if a not in composed] + [x for a in composed for x in a.args]))
+        angles = [a for a in dict.fromkeys([n.args[0] for n in nodes]) if a not in self.angles]
+        sums = [a for a in angles if a.op in ("add", "sub") and all(x.op != "const" for x in a.args)]
+        within = {x for a in sums for x in a.args}
+        composed = [a for a in sums if a not in within]
+        parts = [x for a in composed for x in a.args if x not in self.angles]
+        single = list(dict.fromkeys([a for a in angles if a not in composed] + parts))
         if self._trigonometric_cost(len(single)) + _ADDITION_COST * len(composed) >= self._trigonometric_cost(
             len(angles)
         ):
             composed, single = [], angles
-        pairs = self._sines_and_cosines(single)
+        pairs = self.angles | self._sines_and_cosines(single)
         for angle in composed:
             pairs[angle] = self._addition(angle, pairs)
         for node in nodes:
             self.values[node.index] = pairs[node.args[0]][0 if node.op == "sin" else 1]
+        # An angle that is known outside this block may be asked for where the block was not run.
+        self.angles |= {angle: pairs[angle] for angle in (*single, *composed) if self.schedule.home(angle) is block}
 
     def _trigonometric_cost(self, count: int) -> float:
         cost = 0.0
@@ -220,8 +226,12 @@ class Emitter:
 
     # ── statements ────────────────────────────────────────────────────────────────────────────────
     def run(self, statements: Sequence[Statement], block: Block) -> None:
-        for statement in statements:
-            self.need(self.schedule.roots(statement), block)
+        ready = 0
+        for k, statement in enumerate(statements):
+            if k >= ready:
+                # What stores that follow each other need is computed at once, so that they share sines and cosines.
+                ready = k + max(1, _stores(statements[k:]))
+                self.need([n for s in statements[k:ready] for n in self.schedule.roots(s)], block)
             match statement:
                 case Store():
                     self._store(statement)
@@ -296,6 +306,11 @@ class Emitter:
         for column, result in enumerate(branch.results):
             pairs = ", ".join(f"[{values[column]}, %{label}]" for label, values in rows)
             self.values[result.index] = self.put(f"phi {type_of(result.dtype)} {pairs}")
+
+
+def _stores(statements: Sequence[Statement]) -> int:
+    """How many of the first statements are stores."""
+    return next((k for k, s in enumerate(statements) if not isinstance(s, Store)), len(statements))
 
 
 def _stored(dtype: str) -> str:

@@ -72,12 +72,12 @@ def load(ir: str) -> Loaded:
     if code is None:
         code = assemble(ir)
         disk.write(key, code)
-        return _link(code)
+        return link(code)
     try:
-        return _link(code)
+        return link(code)
     except RuntimeError:
         disk.forget(key)
-        return _link(assemble(ir))
+        return link(assemble(ir))
 
 
 _PASSES = 2
@@ -120,7 +120,8 @@ def _few_passes(parsed: Any, builder: Any) -> None:
             passes.run(function, builder)
 
 
-def _link(code: bytes) -> Loaded:
+def link(code: bytes) -> Loaded:
+    """An object file loaded into this process. It must come from `assemble` on this machine."""
     with _lock:
         builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
         builder.export_symbol("kernel").export_symbol("many")

@@ -144,8 +144,19 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
     closed, shape = jax.make_jaxpr(fun, return_shape=True)(*example_args)
     form = Form(closed)
     code = _code((form.key, limits), closed, form, _ATTEMPTS if limits is None else (limits,))
-    hidden = [np.array(form.numbers, np.float64), *[np.ascontiguousarray(a) for a in form.arrays]]
-    return Compiled(code, hidden, jax.tree.structure(tuple(example_args)), jax.tree.structure(shape))
+    return Compiled(code, _hidden(form), jax.tree.structure(tuple(example_args)), jax.tree.structure(shape))
+
+
+def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str, int, Plan, list[np.ndarray]]:
+    """What `compile` would build: the code in LLVM's language, its scratch bytes, its plan, and its hidden arguments."""
+    closed = jax.make_jaxpr(fun)(*example_args)
+    form = Form(closed)
+    ir, scratch = module(plan := _lowered(closed, form, _ATTEMPTS), vector_width())
+    return ir, scratch, plan, _hidden(form)
+
+
+def _hidden(form: Form) -> list[np.ndarray]:
+    return [np.array(form.numbers, np.float64), *[np.ascontiguousarray(a) for a in form.arrays]]
 
 
 def _code(key: Any, closed: Any, form: Form, attempts: Sequence[Limits]) -> Code:

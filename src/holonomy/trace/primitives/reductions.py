@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -38,8 +39,9 @@ def _reduce(op: str) -> Callable[..., Value]:
         axes = tuple(site.params["axes"])
         extent = [x.shape[a] for a in axes]
         if isinstance(x, Scalars):
-            rows = np.moveaxis(numbering(x), axes, range(-len(axes), 0)).reshape(*shape, -1)
-            nodes = [_combine(low, op, [x.nodes[i] for i in row], dtype) for row in rows.reshape(-1, rows.shape[-1])]
+            size = (math.prod(shape), math.prod(extent))  # named, since -1 says nothing of empty arrays
+            rows = np.moveaxis(numbering(x), axes, range(-len(axes), 0)).reshape(size)
+            nodes = [_combine(low, op, [x.nodes[i] for i in row], dtype) for row in rows]
             return Scalars(shape, dtype, tuple(nodes))
         start = low.k.constant(_neutral(op, dtype), dtype)
 
@@ -70,10 +72,16 @@ def _combine(low: Lowering, op: str, terms: list[Node], dtype: str) -> Node:
         return low.k.sum(terms, dtype)
     if not terms:
         return low.k.constant(_neutral(op, dtype), dtype)
-    total = terms[0]
-    for term in terms[1:]:
-        total = low.k(op, total, term)
-    return total
+    if op == "mul":
+        total = terms[0]
+        for term in terms[1:]:
+            total = low.k(op, total, term)
+        return total
+    # Extremes do not depend on the order; in pairs, they need not wait for each other.
+    while len(terms) > 1:
+        pairs = [low.k(op, a, b) for a, b in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + terms[len(pairs) * 2 :]
+    return terms[0]
 
 
 def _arg(strict: str) -> Callable[..., Value]:
