@@ -17,7 +17,6 @@ from holonomy.motion.result import Code
 from holonomy.systems import System, mechanics
 from holonomy.systems.linear import back_substitute, factor
 
-
 # Velocities from which the next are guessed: beyond this, carrying a polynomial on multiplies rounding too much.
 _REMEMBERED = 6
 
