@@ -8,6 +8,7 @@ import pytest
 from holonomy.motion.complementarity import EXHAUSTED, SOLVED
 from holonomy.motion.friction import contacts, friction_impulses, in_mode, modes
 from holonomy.motion.impact import delassus
+from holonomy.systems.slip import slip_of, tangents
 from holonomy.trace import native
 
 G = 9.81
@@ -136,3 +137,36 @@ def test_known_modes_are_one_linear_system():
     assert normal[0] == 0 == tangential[0, 0]
     normal, tangential = in_mode(how, free, creep, TRUE, FALSE, -jnp.ones((1, 1)), jnp.array([0.4]))
     np.testing.assert_allclose(tangential[:, 0], 0.4 * normal, rtol=1e-14)
+
+
+# ── Slips from positions ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_slips_of_particles_on_surfaces_and_on_each_other():
+    angle = 0.4
+    tilted = jnp.array([[-np.sin(angle), np.cos(angle)]])
+    slip = slip_of(lambda t, q: q[None], lambda t, q: tilted @ q)
+    t, velocity = jnp.asarray(0.0), jnp.array([1.3, -0.4])
+    found = slip(t, jnp.zeros(2), velocity)
+    np.testing.assert_allclose(found, [[1.3 * np.cos(angle) - 0.4 * np.sin(angle)]], atol=1e-15)
+
+    # polar coordinates say the same as Cartesian ones
+    polar = slip_of(
+        lambda t, q: jnp.stack([q[0] * jnp.cos(q[1]), q[0] * jnp.sin(q[1])])[None], lambda t, q: q[:1] - 2.0
+    )
+    np.testing.assert_allclose(polar(t, jnp.array([2.0, 0.3]), jnp.array([0.7, 0.5])), [[-1.0]], atol=1e-14)
+
+    # two particles: the part of their relative velocity across the line between them
+    pair = slip_of(
+        lambda t, q: q.reshape(2, 2), lambda t, q: jnp.sqrt(jnp.sum((q[:2] - q[2:]) ** 2, keepdims=True)) - 1.0
+    )
+    place, moving = jnp.array([0.0, 1.0, 0.0, 0.0]), jnp.array([0.2, 5.0, -0.3, 1.0])
+    np.testing.assert_allclose(jnp.abs(pair(t, place, moving)), [[0.5]], atol=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tangents_are_an_orthonormal_frame(seed):
+    normal = np.random.default_rng(seed).normal(size=3)
+    normal /= np.linalg.norm(normal)
+    whole = np.vstack([tangents(jnp.asarray(normal)), normal])
+    np.testing.assert_allclose(whole @ whole.T, np.eye(3), atol=1e-14)
