@@ -93,20 +93,26 @@ def test_batches_and_derivatives_on_the_set_that_pushes():
     random = np.random.default_rng(3)
     normals = random.normal(size=(4, 4))
     matrix, offsets = normals @ normals.T, random.normal(size=(5, 4))
-    batch = jax.jit(jax.vmap(lambda b: complementarity(jnp.asarray(matrix), b, jnp.asarray(FOUR)).values))(offsets)
-    for alone, offset in zip(batch, offsets, strict=True):
-        np.testing.assert_allclose(alone, SOLVE(matrix, offset, FOUR).values, atol=1e-13)
+    change, way, weights = random.normal(size=(4, 4)), random.normal(size=4), random.normal(size=4)
+    change = change + change.T
 
-    def values(m, b):
-        return complementarity(m, b, jnp.asarray(FOUR)).values
+    @jax.jit
+    def everything(b):
+        def values(m, b):
+            return complementarity(m, b, jnp.asarray(FOUR)).values
 
-    for mode in (jax.jacfwd, jax.jacrev):
-        on_matrix, on_offset = jax.jit(mode(values, argnums=(0, 1)))(jnp.asarray(matrix), jnp.asarray(offsets[0]))
-        on = np.flatnonzero(batch[0] > 0)
-        assert 0 < len(on) < 4
-        inverse = np.linalg.inv(matrix[np.ix_(on, on)])
-        np.testing.assert_allclose(np.asarray(on_offset)[np.ix_(on, on)], -inverse, atol=1e-12)
-        change = random.normal(size=(4, 4))
-        change = change + change.T
-        expected = -inverse @ change[np.ix_(on, on)] @ np.asarray(batch[0])[on]
-        np.testing.assert_allclose(np.tensordot(on_matrix, change, 2)[on], expected, atol=1e-11)
+        here = (jnp.asarray(matrix), b)
+        out, forward = jax.jvp(values, here, (jnp.asarray(change), jnp.asarray(way)))
+        return out, forward, jax.vjp(values, *here)[1](jnp.asarray(weights))
+
+    found, forward, reverse = jax.vmap(everything)(offsets)
+    for k, offset in enumerate(offsets):
+        np.testing.assert_allclose(found[k], SOLVE(matrix, offset, FOUR).values, atol=1e-13)
+        on = np.flatnonzero(found[k] > 0)
+        expected = np.zeros(4)
+        expected[on] = np.linalg.solve(
+            matrix[np.ix_(on, on)], -way[on] - change[np.ix_(on, on)] @ np.asarray(found[k])[on]
+        )
+        np.testing.assert_allclose(forward[k], expected, atol=1e-11)
+        np.testing.assert_allclose(np.sum(reverse[0][k] * change) + reverse[1][k] @ way, weights @ expected, atol=1e-11)
+    assert 0 < np.sum(found > 0) < found.size
