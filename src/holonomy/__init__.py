@@ -32,6 +32,7 @@ _ROOMS = {
     "simulate": "motion",
     "Run": "motion",
     "SimulationError": "motion",
+    "Event": "motion",
     "Result": "motion",
     "Stepper": "motion",
     "load": "motion",
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from holonomy.motion import RK4 as RK4
     from holonomy.motion import Adaptive as Adaptive
     from holonomy.motion import Euler as Euler
+    from holonomy.motion import Event as Event
     from holonomy.motion import Gauss as Gauss
     from holonomy.motion import Radau as Radau
     from holonomy.motion import Rattle as Rattle

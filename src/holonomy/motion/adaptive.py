@@ -108,9 +108,13 @@ class Adaptive(AbstractMethod):
             (q, v), code = local.leave(y, w), status.code
         taken = solution.stats["num_accepted_steps"]
         inner = jnp.abs(h) * 1.5 / jnp.maximum(taken, 1)
+        inner = jnp.where(taken > 1, inner, jnp.maximum(inner, state.inner))
         good = solution.result == diffrax.RESULTS.successful
         code = jnp.where(good, code, jnp.int32(Code.too_many_steps))
         return AdaptiveState(q, v, inner), Status(code, solution.stats["num_steps"].astype(jnp.int32))
+
+    def reach(self, state: AdaptiveState, step: Any) -> Any:
+        return jnp.where(state.inner == 0, 0.1 * step, jnp.minimum(step, state.inner))
 
     def read(self, system: System, t: Any, state: AdaptiveState) -> tuple[Any, Any]:
         return state.q, state.v

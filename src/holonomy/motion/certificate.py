@@ -31,6 +31,7 @@ class Certificate:
     constraints: int = 0
     violation: float = 0.0
     velocity_violation: float = 0.0
+    events: dict[str, int] = field(default_factory=dict)
 
     def rows(self) -> list[tuple[str, str]]:
         """The table's rows, label and figure."""
@@ -48,6 +49,8 @@ class Certificate:
         if self.constraints:
             rows.append(("largest violation of a constraint", f"{self.violation:.3e}"))
             rows.append(("largest violation by a velocity", f"{self.velocity_violation:.3e}"))
+        if self.events:
+            rows.append(("events", ", ".join(f"{n} × {name}" for name, n in self.events.items())))
         if self.step_error is not None:
             rows.append(("error by step halving", f"{self.step_error:.3e}"))
         return rows
@@ -90,6 +93,7 @@ def certify(run: Run) -> Certificate:
         constraints=np.shape(run.multipliers)[-1],
         violation=float(np.max(np.asarray(run.violation)[:, 0], initial=0.0)),
         velocity_violation=float(np.max(np.asarray(run.violation)[:, 1], initial=0.0)),
+        events={name: n for i, name in enumerate(run.events.names) if (n := int(np.sum(run.events.which == i)))},
     )
 
 

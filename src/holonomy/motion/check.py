@@ -9,11 +9,14 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.motion import consistent
+from holonomy.motion import consistent, event
 from holonomy.motion.engine import ENGINES, Engine
+from holonomy.motion.event import Watched
 from holonomy.motion.method import AbstractMethod
 from holonomy.systems import System, mechanics
 from holonomy.systems.system import vector
+
+LARGE = 24  # coordinates above which no mass matrix is formed that the motion itself does not need
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class Problem:
     is_traced: bool
     engine: str | None
     notes: dict[str, str]
+    watched: Watched | None
+    max_events: int
 
 
 def problem(
@@ -41,6 +46,8 @@ def problem(
     engine: str | None,
     t0: Any,
     save_every: Any,
+    events: Any = (),
+    max_events: Any = 1000,
 ) -> Problem:
     """The problem, or a ValueError that names the argument, its value and what to pass instead."""
     if not isinstance(system, System):
@@ -58,7 +65,10 @@ def problem(
         raise ValueError(f"save_every must be a whole number of steps, at least 1; got {save_every!r}.")
     shape = (system.space.point_dim,)
     q, v = vector("q0", q0, shape, system), vector("v0", v0, shape, system)
-    is_traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((system, method, q, v)))
+    seen, most = event.watched(system, events), event.capacity(max_events)
+    is_traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((system, method, q, v, seen)))
+    if seen.count:
+        q, v = (x.astype(np.float64) for x in (q, v))  # an instant is found to the last digit of the clock's precision
     if not is_traced:
         q, v = _on_space(system, q, v)
     why = "asked for"
@@ -70,7 +80,8 @@ def problem(
     steady = True
     if not is_traced:
         system, q, v, steady = _with_mass(system, Engine(system, method, engine), start, q, v)
-    return Problem(system, method, q, v, start, end, is_traced, engine, _notes(system, method, why, steady))
+    notes = _notes(system, method, why, steady)
+    return Problem(system, method, q, v, start, end, is_traced, engine, notes, seen if seen.count else None, most)
 
 
 def _time(name: str, value: Any) -> float:
@@ -107,7 +118,9 @@ def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
 
 def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
     local = system.local(q)
-    mass = mechanics.mass_matrix(local.lagrangian, t, *local.enter(v))
+    # A system that brings its own acceleration may be too large for a matrix.
+    own = system.direct is not None and system.constraints is None and q.shape[0] > LARGE
+    mass = None if own else mechanics.mass_matrix(local.lagrangian, t, *local.enter(v))
     return mass, system.raw_energy(t, q, v), consistent.conditions(system, t, q, v)
 
 
@@ -120,6 +133,8 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
             f"The energy at the initial state is {energy}: the Lagrangian has no value at "
             f"q0 = {np.asarray(q).tolist()}, v0 = {np.asarray(v).tolist()}. Start elsewhere."
         )
+    if mass is None:
+        return system, q, v, True
     if not np.all(np.isfinite(mass)):
         raise ValueError(
             f"The mass matrix at the initial state is not finite: q0 = {np.asarray(q).tolist()}, "

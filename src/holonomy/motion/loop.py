@@ -90,6 +90,12 @@ def _step(system: System, method: AbstractMethod, t: Any, h: Any, state: Any) ->
     return method.step(system, jnp.asarray(t, real), jnp.asarray(h, real), state)
 
 
+def judged_step(system: System, method: AbstractMethod, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
+    """A step whose code says also whether the new state is finite."""
+    new, status = _step(system, method, t, h, state)
+    return new, Status(_judge(new, status), status.work)
+
+
 def _real(state: Any) -> Any:
     return jax.tree.leaves(state)[0].dtype
 
@@ -244,7 +250,7 @@ def traced(system: System, method: AbstractMethod, plan: Plan, q: Any, v: Any) -
 
     now = begin(system, method, t0, q, v)
     if system.constraints is not None:
-        now = now._replace(code=_consistent(system, t0, q, v))
+        now = now._replace(code=consistent(system, t0, q, v))
     parts: list[Snapshot] = []
     for counts, rests in _segments(plan):
         longest = int(counts.max())
@@ -274,7 +280,7 @@ def _scan(once: Any, now: Progress, length: int, long: bool) -> Progress:
     return jax.lax.scan(once, now, jnp.arange(whole, length))[0] if whole < length else now
 
 
-def _consistent(system: System, t: Any, q: Any, v: Any) -> Any:
+def consistent(system: System, t: Any, q: Any, v: Any) -> Any:
     """A code: whether an initial state lies on the constraints, since nothing can be raised here."""
     assert system.constraints is not None
     local = system.local(q)

@@ -69,6 +69,11 @@ class AbstractMethod(eqx.Module):
         """Whether the step suits machine code of single numbers, as straight steps and simple iterations do."""
         return True
 
+    def reach(self, state: Any, step: Any) -> Any:
+        """How far from a state a step of given length may look for events at once; less where it is made of several."""
+        del state
+        return step
+
     def engine(self, system: System, wanted: str | None) -> Any:
         """What runs the method's loops if not native code or XLA: an object as `Engine`; None for all but a few."""
         del system, wanted

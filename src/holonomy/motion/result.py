@@ -20,6 +20,8 @@ class Code(IntEnum):
     interrupted = 4
     rank_change = 5
     inconsistent = 6
+    event = 7
+    too_many_events = 8
 
 
 _SENTENCES = {
@@ -29,6 +31,8 @@ _SENTENCES = {
     Code.too_many_steps: "The adaptive method needed too many steps between two saved times.",
     Code.interrupted: "The run was interrupted.",
     Code.inconsistent: "The initial state violates the constraints.",
+    Code.event: "A terminal event ended the run.",
+    Code.too_many_events: "There were more events than max_events allows.",
     Code.rank_change: "The constraints changed their rank: their normals became dependent, or turned over in one step.",
 }
 _ADVICE = {
@@ -38,22 +42,29 @@ _ADVICE = {
     Code.too_many_steps: "Try looser rtol and atol, an implicit method such as Gauss, or more saved times.",
     Code.interrupted: "What was computed before is kept.",
     Code.inconsistent: "Start from system.project(t0, q0, v0).",
+    Code.event: "",
+    Code.too_many_events: "Raise max_events; impacts that pile up end in contact where restitution is below 1.",
     Code.rank_change: "Such a configuration has more than one way on; if there is none there, try a smaller dt.",
 }
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a run ended: `code`, the time `t` and number of steps it got to. Under vmap each is an array."""
+    """How a run ended: `code`, the time `t` and number of steps it got to. Under vmap each is an array.
+
+    `differentiable` is False where the run met an event at which its end is no smooth function of its start: a wall
+    touched without crossing, several met at once, or impacts that pile up. Gradients of such a run are NaN.
+    """
 
     code: Any
     t: Any
     steps: Any
+    differentiable: Any = True
 
     @property
     def ok(self) -> Any:
-        """True where the run reached its end."""
-        return self.code == 0
+        """True where the run reached its end, or a terminal event."""
+        return (self.code == int(Code.ok)) | (self.code == int(Code.event))
 
     @property
     def name(self) -> str:
@@ -64,6 +75,8 @@ class Result:
         code = Code(int(self.code))
         if code is Code.ok:
             return _SENTENCES[code]
+        if code is Code.event:
+            return f"{_SENTENCES[code]} That was at t = {float(self.t):.6g}."
         return (
             f"{_SENTENCES[code]} It stopped at t = {float(self.t):.6g} after {int(self.steps)} steps. {_ADVICE[code]}"
         )

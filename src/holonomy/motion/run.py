@@ -9,8 +9,11 @@ import jax
 import numpy as np
 from jaxtyping import Float, Shaped
 
+from holonomy.motion import record
 from holonomy.motion.certificate import Certificate, certify
+from holonomy.motion.event import Watched
 from holonomy.motion.method import AbstractMethod
+from holonomy.motion.record import Events
 from holonomy.motion.result import Result
 from holonomy.systems import System
 
@@ -20,16 +23,16 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-jax.tree_util.register_dataclass(Result, data_fields=["code", "t", "steps"], meta_fields=[])
+jax.tree_util.register_dataclass(Result, data_fields=["code", "t", "steps", "differentiable"], meta_fields=[])
 
 
 class Run(eqx.Module):
     """What `simulate` returns. Arrays have time first; under vmap a batch axis stands before it.
 
-    `t`, `q`, `v`, `energy` are the saved states; `multipliers` those of the constraints, holonomic, then velocity (no
-    columns for a free system); `violation` the largest constraint and the largest rate of one there; `result` says how
-    the run ended; `certificate` how good it is; `run(t)` is the state between saved times. `system` is None for a run
-    loaded from a file.
+    `t`, `q`, `v`, `energy` are the saved states; `multipliers` those of the constraints, holonomic, then velocity, then
+    unilateral (no columns for a free system); `violation` the largest constraint and the largest rate of one there;
+    `result` says how the run ended; `events` what happened on the way; `certificate` how good it is; `run(t)` is the
+    state between saved times. `system` is None for a run loaded from a file.
     """
 
     t: Shaped[Any, ...]
@@ -46,6 +49,13 @@ class Run(eqx.Module):
     method: AbstractMethod | None
     dt: float = eqx.field(static=True)
     notes: tuple[tuple[str, str], ...] = eqx.field(static=True)
+    happened: Events | None = None
+    watched: Watched | None = None
+
+    @property
+    def events(self) -> Events:
+        """What happened along the run: events, impacts, contacts and releases, in order."""
+        return record.none(np.shape(self.q)[-1]) if self.happened is None else self.happened
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,13 +9,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import check, loop
+from holonomy.motion import check, loop, walls
 from holonomy.motion.drive import Driver
+from holonomy.motion.event import Watched
 from holonomy.motion.gauss import Gauss
 from holonomy.motion.method import AbstractMethod
 from holonomy.motion.plan import Plan, plan
 from holonomy.motion.radau import Radau
 from holonomy.motion.rattle import Rattle
+from holonomy.motion.record import Events
 from holonomy.motion.result import Code, Result, SimulationError
 from holonomy.motion.run import Run
 from holonomy.systems import System
@@ -35,6 +37,8 @@ def simulate(
     t0: float = 0.0,
     save_every: int = 1,
     save_at: Any = None,
+    events: Any = (),
+    max_events: int = 1000,
     progress: bool | ProgressBar | None = None,
     throw: bool = True,
 ) -> Run:
@@ -42,15 +46,16 @@ def simulate(
 
     **Arguments:** `dt`, the step (for `Adaptive`, the spacing of saved times); None halves the step until halving
     changes the motion by less than the tolerance named in the certificate. `method`, None to pick one by what the
-    system is. `engine`, ``"native"`` (one machine function), ``"xla"``,
-    or None to pick. `save_every` steps, or `save_at` given times. `progress`, True for a bar,
-    or a function of the fraction done. `throw`, whether a run that stops early raises `SimulationError`, which carries
-    its good part, or is returned.
+    system is. `engine`, ``"native"`` (one machine function), ``"xla"``, or None to pick. `save_every` steps, or
+    `save_at` given times. `events`, a list of `Event`; `max_events`, how many may happen, impacts and changes of
+    contact included, before the run stops with a result code: under jit, vmap or grad that many rows and steps are
+    compiled, so keep it small there. `progress`, True for a bar, or a function of the fraction done. `throw`, whether a
+    run that stops early raises `SimulationError`, which carries its good part, or is returned.
 
     **Fails** with `ValueError` for what can be known beforehand, with `SimulationError` for what happens in the run.
     Under a user's jit, vmap or grad nothing is raised: rows after a failure are NaN and `run.result` says why.
     """
-    problem = check.problem(system, q0, v0, t_end, dt, method, engine, t0, save_every)
+    problem = check.problem(system, q0, v0, t_end, dt, method, engine, t0, save_every, events, max_events)
     notes = dict(problem.notes)
     if dt is None:
         if problem.is_traced:
@@ -69,7 +74,7 @@ def simulate(
 
 def drive(problem: check.Problem, rows: Plan, notes: dict[str, str], progress: bool | ProgressBar | None) -> Run:
     """The plan in compiled chunks, with progress and a way to stop in between."""
-    driver = Driver(problem.system, problem.method, problem.engine)
+    driver = Driver(problem.system, problem.method, problem.engine, problem.watched, problem.max_events)
     saved: list[Any] = []
     now = None
     code = int(Code.ok)
@@ -79,17 +84,26 @@ def drive(problem: check.Problem, rows: Plan, notes: dict[str, str], progress: b
             now = driver.start(rows.t0, problem.q0, problem.v0)
             for counts, rests, wanted in loop.pieces(rows):
                 now, shots, done = driver.rows(now, rows.t0, rows.dt, counts, rests)
-                saved.append(jax.tree.map(lambda x, w=wanted[:done]: x[w], shots))
+                taken = np.append(wanted[:done], np.ones(len(shots.energy) - done, bool))
+                saved.append(jax.tree.map(lambda x, w=taken: x[w], shots))
                 code = int(now.code)
                 report(int(now.index) / total)
                 if code != Code.ok:
                     break
         except KeyboardInterrupt:
             code = int(Code.interrupted)
-    return _collect(problem, rows, {**notes, "engine": driver.engine.name}, saved, now, code)
+    return _collect(problem, rows, {**notes, "engine": driver.engine.name}, saved, now, code, driver.happened)
 
 
-def _collect(problem: check.Problem, rows: Plan, notes: dict[str, str], saved: list[Any], now: Any, code: int) -> Run:
+def _collect(
+    problem: check.Problem,
+    rows: Plan,
+    notes: dict[str, str],
+    saved: list[Any],
+    now: Any,
+    code: int,
+    happened: Events | None,
+) -> Run:
     if saved:
         shots = jax.tree.map(lambda *parts: np.concatenate(parts), *saved)
     else:
@@ -98,6 +112,9 @@ def _collect(problem: check.Problem, rows: Plan, notes: dict[str, str], saved: l
     steps = 0 if now is None else int(now.index)
     times = rows.times[: len(shots.energy)]
     stopped = float(times[-1]) if code == Code.ok and len(times) else rows.t0 + steps * rows.dt
+    if code == Code.event and now is not None:
+        stopped = float(rows.t0 + steps * rows.dt + np.sign(rows.dt) * now.base.past)
+        times = np.append(times[: len(shots.energy) - 1], stopped)
     return Run(
         t=times,
         **shots.columns(),
@@ -107,11 +124,15 @@ def _collect(problem: check.Problem, rows: Plan, notes: dict[str, str], saved: l
         method=problem.method,
         dt=abs(rows.dt),
         notes=tuple(notes.items()),
+        happened=happened,
+        watched=problem.watched,
     )
 
 
 def _traced(problem: check.Problem, rows: Plan, notes: dict[str, str]) -> Run:
     method = problem.method.fallback(certain=True) or problem.method
+    if problem.watched is not None or walls.count(problem.system):
+        return _traced_events(problem, method, rows, notes)
     now, shots = loop.traced(problem.system, method, rows, jnp.asarray(problem.q0), jnp.asarray(problem.v0))
     return Run(
         t=jnp.asarray(rows.times, shots.q.dtype),
@@ -122,6 +143,26 @@ def _traced(problem: check.Problem, rows: Plan, notes: dict[str, str]) -> Run:
         method=problem.method,
         dt=abs(rows.dt),
         notes=tuple(notes.items()),
+    )
+
+
+def _traced_events(problem: check.Problem, method: AbstractMethod, rows: Plan, notes: dict[str, str]) -> Run:
+    from holonomy.motion import unfolded
+
+    watched = problem.watched or Watched((), (), (), ())
+    q, v = jnp.asarray(problem.q0), jnp.asarray(problem.v0)
+    end, shots, happened, t = unfolded.traced(problem.system, method, watched, rows, q, v, problem.max_events)
+    return Run(
+        t=jnp.asarray(rows.times, shots.q.dtype),
+        **shots.columns(),
+        result=Result(end.code, t, end.base.index, end.smooth),
+        work=end.work,
+        system=problem.system,
+        method=problem.method,
+        dt=abs(rows.dt),
+        notes=tuple(notes.items()),
+        happened=happened,
+        watched=problem.watched,
     )
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from holonomy.files import whole
+from holonomy.motion import record
+from holonomy.motion.record import Events
 from holonomy.motion.result import Result
 from holonomy.motion.run import Run
 
@@ -38,6 +40,8 @@ def to_dataset(run: Run) -> xr.Dataset:
     if np.shape(run.multipliers)[-1]:
         data["multipliers"] = (("time", "condition"), np.asarray(run.multipliers), {"long_name": "multipliers"})
         data["violation"] = (("time", "level"), np.asarray(run.violation), {"long_name": "largest violation"})
+    if len(run.events):
+        data |= _event_rows(run)
     if run.system is not None and run.system.positions is not None:
         places = run.system.places(run.t, run.q)
         data["x"] = (("time", "particle", "axis"), places, {"long_name": "positions of the particles", "units": "m"})
@@ -48,6 +52,14 @@ def to_dataset(run: Run) -> xr.Dataset:
         "unit_rate": ("coordinate", [_RATES[k] for k in run.kinds]),
     }
     return xr.Dataset(data, coordinates, provenance(run))
+
+
+_EVENT_COLUMNS = ("t", "which", "q", "v_before", "v_after")
+
+
+def _event_rows(run: Run) -> dict[str, Any]:
+    columns = {name: np.asarray(getattr(run.events, name))[: len(run.events)] for name in _EVENT_COLUMNS}
+    return {f"event_{name}": (("event", "coordinate")[: x.ndim], x) for name, x in columns.items()}
 
 
 def provenance(run: Run) -> dict[str, Any]:
@@ -66,6 +78,7 @@ def provenance(run: Run) -> dict[str, Any]:
         "result_time": float(run.result.t),
         "result_steps": int(run.result.steps),
         "work": int(run.work),
+        "event_names": json.dumps(run.events.names),
     }
 
 
@@ -89,23 +102,32 @@ def load(path: str | Path) -> Run:
         attributes = data.attrs
         return Run(
             t=data["time"].values,
-            **{name: data[name].values for name in ("q", "v", "energy", "momentum", "pull")},
-            **_constraint_rows(data),
+            **_arrays(data),
             result=Result(*(attributes[f"result_{k}"] for k in ("code", "time", "steps"))),
             work=attributes["work"],
             system=None,
             method=None,
             dt=float(attributes["dt"]),
             notes=tuple(json.loads(attributes["notes"]).items()),
+            happened=_events(data),
         )
     except (OSError, KeyError) as error:
         raise ValueError(f"{source} is not a run saved by holonomy: {error}") from error
 
 
-def _constraint_rows(data: xr.Dataset) -> dict[str, np.ndarray]:
+def _events(data: xr.Dataset) -> Events | None:
+    called = tuple(json.loads(data.attrs.get("event_names", "[]")))
+    if "event_t" not in data:
+        return record.none(data.sizes["coordinate"], called) if called else None
+    t, which, q, before, after = (data[f"event_{name}"].values for name in _EVENT_COLUMNS)
+    return Events(t, which, q, before, after, len(t), called)
+
+
+def _arrays(data: xr.Dataset) -> dict[str, Any]:
     rows = data.sizes["time"]
     empty = {"multipliers": np.zeros((rows, 0)), "violation": np.zeros((rows, 2))}
-    return {name: data[name].values if name in data else none for name, none in empty.items()}
+    held = {name: data[name].values if name in data else none for name, none in empty.items()}
+    return held | {name: data[name].values for name in ("q", "v", "energy", "momentum", "pull")}
 
 
 def _version(name: str) -> str:

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import loop
+from holonomy.motion import eventful, loop, taylor_events
 from holonomy.motion.engine import Engine
 from holonomy.motion.method import AbstractMethod, PositionVelocity, Status
 from holonomy.motion.result import Code
@@ -20,7 +20,6 @@ from holonomy.trace import taylor
 from holonomy.trace.plan import Unsupported
 
 _STEPS_A_ROW = 1_000_000
-_ORDERS_SEEN = 8
 
 
 class Taylor(AbstractMethod):
@@ -76,7 +75,7 @@ class Taylor(AbstractMethod):
 
 
 class Heyoka:
-    """Runs the loops of `motion.loop` for `Taylor`: same arguments, same results."""
+    """Runs the loops of `motion.loop` and `motion.eventful` for `Taylor`: same arguments, same results."""
 
     name = "heyoka"
 
@@ -103,6 +102,12 @@ class Heyoka:
             return loop.Progress(state, np.int64(0), np.int32(Code.ok), np.int64(0), np.int32(0))
         if function is loop.chunk:
             return self._chunk(*args)
+        if function is eventful.begin:
+            system, watched, _, *start = args
+            return self._looks.call(eventful.begin, system, watched, taylor_events.STANDING_IN, *start)
+        if function is eventful.chunk:
+            system, watched, _, *rest = args
+            return taylor_events.chunk(self._integrator, self._looks, system, watched, *rest)
         return self._looks.call(function, *args)
 
     def _chunk(
@@ -149,7 +154,7 @@ class Heyoka:
         ta, taken, code = self._integrator, 0, int(Code.ok)
         if self._at is None or self._at[0] != t or not np.array_equal(self._at[1], start):
             ta.time, ta.state[:] = t, start
-            first = t + np.sign(ahead[-1] - t) * first_step(ta)
+            first = t + np.sign(ahead[-1] - t) * taylor_events.first_step(ta)
             near = ahead[np.abs(ahead - t) < np.abs(first - t)]
             if len(near) < len(ahead):
                 states, taken, code = self._grid(np.append(near, first), float(np.abs(first - t)))
@@ -168,7 +173,7 @@ class Heyoka:
         outcome, _, _, steps, _, states = ta.propagate_grid(
             grid, max_delta_t=longest, max_steps=_STEPS_A_ROW * len(stops)
         )
-        return states[1:], steps, _code(outcome)
+        return states[1:], steps, taylor_events.code(outcome)
 
     def _snapshots(self, system: System, method: Taylor, times: np.ndarray, states: np.ndarray) -> loop.Snapshot:
         n = states.shape[1] // 2
@@ -185,30 +190,6 @@ def _looks(system: System, method: Taylor, times: Any, points: Any, speeds: Any)
     return jax.lax.map(
         lambda row: loop.look(system, method, row[0], PositionVelocity(row[1], row[2])), (times, points, speeds)
     )
-
-
-def first_step(ta: Any) -> float:
-    r"""A step from the present state that more than the last two coefficients of the series agree to.
-
-    heyoka takes the radius of convergence from the last two orders. They can vanish by symmetry where others do not: a
-    pendulum at rest at \(\theta = \pi/2\) has \(\theta - \pi/2\) odd under \(t \to it\), hence orders 2, 6, 10, …
-    alone, and its first step would be several times too long.
-    """
-    ta.step(0.0, write_tc=True)
-    sizes = np.max(np.abs(ta.tc), axis=0)
-    orders = np.arange(max(1, ta.order - _ORDERS_SEEN + 1), ta.order + 1)
-    with np.errstate(divide="ignore", over="ignore"):
-        radii = (max(1.0, sizes[0]) / sizes[orders]) ** (1.0 / orders)
-    step = float(np.min(radii)) * math.exp(-2.0 - 0.7 / (ta.order - 1))
-    return step if step > 0 else math.inf
-
-
-def _code(outcome: Any) -> int:
-    import heyoka as hy
-
-    if outcome == hy.taylor_outcome.time_limit:
-        return int(Code.ok)
-    return int(Code.too_many_steps if outcome == hy.taylor_outcome.step_limit else Code.not_finite)
 
 
 def _installed() -> None:

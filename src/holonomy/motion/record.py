@@ -1,0 +1,122 @@
+"""What happened along a run: events, impacts, contacts and releases, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Shaped
+
+KINDS = ("event", "impact", "contact", "release")
+
+
+class Happening(NamedTuple):
+    """One record: what it is called, when, where, and the velocity before and after."""
+
+    name: str
+    t: float
+    q: np.ndarray
+    v_before: np.ndarray
+    v_after: np.ndarray
+
+
+class Events(eqx.Module):
+    """The events of a run in the order in which they happened; arrays have one row for each.
+
+    `which` is a number into `names`: ``"event k"`` for the k-th of `events`, ``"impact i"``, ``"contact i"`` and
+    ``"release i"`` for the i-th wall. `t`, `q`, `v_before` and `v_after` are the states. Under a user's jit, vmap or
+    grad there are `max_events` rows; those after the first `count` have `which` = -1 and the rest NaN.
+    """
+
+    t: Shaped[Any, ...]
+    which: Shaped[Any, ...]
+    q: Shaped[Any, ...]
+    v_before: Shaped[Any, ...]
+    v_after: Shaped[Any, ...]
+    count: Any
+    names: tuple[str, ...] = eqx.field(static=True)
+
+    def __len__(self) -> int:
+        return int(self.count)
+
+    def __iter__(self) -> Iterator[Happening]:
+        for k in range(len(self)):
+            yield self[k]
+
+    def __getitem__(self, k: int) -> Happening:
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"There are {len(self)} events; asked for number {k}.")
+        k = k % len(self)
+        rows = (np.asarray(x[k]) for x in (self.q, self.v_before, self.v_after))
+        return Happening(self.names[int(self.which[k])], float(self.t[k]), *rows)
+
+    def of(self, name: str) -> np.ndarray:
+        """The numbers of the rows called `name`, such as ``"impact 0"``, or of a kind, such as ``"impact"``."""
+        wanted = [i for i, n in enumerate(self.names) if name in (n, n.split()[0])]
+        if not wanted:
+            raise ValueError(f"No event is called {name!r}; there are {', '.join(self.names) or 'none'}.")
+        return np.flatnonzero(np.isin(np.asarray(self.which), wanted))
+
+
+def names(events: int, walls: int) -> tuple[str, ...]:
+    """What the records of so many events and walls are called."""
+    told = [f"event {k}" for k in range(events)]
+    for kind in KINDS[1:]:
+        told += [f"{kind} {i}" for i in range(walls)]
+    return tuple(told)
+
+
+def none(points: int, called: tuple[str, ...] = ()) -> Events:
+    """No events."""
+    rows = np.zeros((0, points))
+    return Events(np.zeros(0), np.zeros(0, int), rows, rows, rows, 0, called)
+
+
+# ── In compiled loops ─────────────────────────────────────────────────────────────────────────────────
+
+CAPACITY = 64
+
+
+class Log(NamedTuple):
+    """Records in a compiled loop: CAPACITY rows and one that takes what is not to be kept; how many there are."""
+
+    t: Any
+    which: Any
+    q: Any
+    before: Any
+    after: Any
+    count: Any
+
+
+def empty(q: Any, rows: int = CAPACITY) -> Log:
+    """A log without records."""
+    table = jnp.zeros((rows + 1, q.shape[0]), q.dtype)
+    return Log(jnp.zeros(rows + 1, q.dtype), jnp.zeros(rows + 1, jnp.int64), table, table, table, jnp.int64(0))
+
+
+def write(log: Log, made: Any, t: Any, delay: Any, q: Any, before: Any, after: Any) -> Log:
+    """The log with one more row for each label in `made`."""
+    last = log.t.shape[0] - 1
+    for label in range(made.shape[0]):
+        row = jnp.where(made[label], jnp.minimum(log.count, last), last)
+        log = Log(
+            log.t.at[row].set(t + delay[label]),
+            log.which.at[row].set(label),
+            log.q.at[row].set(q),
+            log.before.at[row].set(before),
+            log.after.at[row].set(after),
+            log.count + made[label].astype(log.count.dtype),
+        )
+    return log
+
+
+def gathered(logs: list[Log], called: tuple[str, ...], points: int, most: int) -> Events:
+    """The records of several logs, at most so many, in the order of time."""
+    kept = [[np.asarray(x)[: int(log.count)] for x in log[:5]] for log in logs if int(log.count)]
+    if not kept:
+        return none(points, called)
+    t, which, q, before, after = (np.concatenate(parts)[:most] for parts in zip(*kept, strict=True))
+    return Events(t, which, q, before, after, len(t), called)

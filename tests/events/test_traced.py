@@ -1,0 +1,107 @@
+"""Events under jit, vmap and grad: the same numbers, tables of fixed size, and derivatives of instants."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.events.examples import ball, label, oscillator
+
+import holonomy as hl
+
+FLOOR = hl.Event(lambda t, q, v: q[1], direction=-1, action=lambda t, q, v: (q, jnp.stack([v[0], -0.8 * v[1]])))
+START = np.array([0.0, 1.0, 1.0, 0.3, 9.81])
+
+
+def thrown(method, state, dt=0.1):
+    run = hl.simulate(
+        ball.with_parameters(g=state[4]), state[:2], state[2:4], 2.0, dt=dt, method=method, events=FLOOR, max_events=5
+    )
+    return run.events.q[2, 0], run
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        hl.RK4(),
+        hl.Radau(2),
+        pytest.param(hl.Gauss(2), marks=pytest.mark.proof),  # these take long to compile
+        pytest.param(hl.Adaptive(5), marks=pytest.mark.proof),
+    ],
+    ids=label,
+)
+def test_the_third_landing_point_has_its_derivative(method):
+    f = jax.jit(jax.value_and_grad(lambda z: thrown(method, z), has_aux=True))
+    (x, run), slope = f(START)
+    assert run.result.code == 0
+    assert run.result.differentiable
+    assert run.events.count == 3
+    assert np.all(np.isnan(run.events.t[3:]))
+    assert np.all(run.events.which[3:] == -1)
+    for k in range(5):
+        e = np.zeros(5)
+        e[k] = 1e-5
+        difference = (f(START + e)[0][0] - f(START - e)[0][0]) / 2e-5
+        assert abs(difference - slope[k]) < 1e-9
+    host = hl.simulate(ball, START[:2], START[2:4], 2.0, dt=0.1, method=method, events=FLOOR, max_events=5)
+    np.testing.assert_allclose(host.events.t, run.events.t[:3], atol=1e-14)
+    np.testing.assert_allclose(host.q, run.q, atol=1e-13)
+    assert abs(host.events.q[2, 0] - x) < 1e-14
+
+
+def test_a_coarse_motion_has_the_derivative_of_itself():
+    """Where the step is wrong by per cents, the derivative is still that of the numbers computed."""
+    event = hl.Event(lambda t, q, v: q[0] - 0.3 * v[0], terminal=True)
+
+    @jax.jit
+    def instant(z):
+        run = hl.simulate(oscillator, z[:1], z[1:], 3.0, dt=0.5, method=hl.Euler(), events=event, max_events=2)
+        return run.events.t[0], run
+
+    z = np.array([1.0, 0.2])
+    slope = jax.jacrev(instant, has_aux=True)(z)[0]
+    for k in range(2):
+        e = np.zeros(2)
+        e[k] = 1e-6
+        assert abs((instant(z + e)[0] - instant(z - e)[0]) / 2e-6 - slope[k]) < 1e-8
+    t, run = instant(z)
+    assert run.result.code == hl.motion.Code.event
+    assert abs(run.result.t - t) < 1e-15
+    assert np.all(np.isnan(np.asarray(run.q)[np.asarray(run.t) > t]))
+
+
+def test_members_of_a_batch_have_their_own_events():
+    heights = np.array([0.2, 1.0, 3.0])
+
+    @jax.jit
+    @jax.vmap
+    def batch(h):
+        return hl.simulate(
+            ball, jnp.stack([0.0, h]), jnp.zeros(2), 2.0, dt=0.1, method=hl.RK4(), events=FLOOR, max_events=6
+        )
+
+    runs = batch(heights)
+    for k, h in enumerate(heights):
+        alone = hl.simulate(ball, [0.0, h], [0.0, 0.0], 2.0, dt=0.1, method=hl.RK4(), events=FLOOR, throw=False)
+        count = min(len(alone.events), 6)
+        np.testing.assert_allclose(runs.events.t[k, :count], alone.events.t[:count], atol=1e-13)
+        assert runs.events.count[k] == count
+    assert runs.result.code[0] == hl.motion.Code.too_many_events
+    assert list(runs.result.ok) == [False, True, True]
+
+
+def test_a_touch_is_not_differentiable_and_says_so():
+    """Where the path only just reaches the line, the number of events jumps: no derivative, and no silent number."""
+    line = hl.Event(lambda t, q, v: 1.0 - q[1], action=lambda t, q, v: (q, -v))
+
+    @jax.jit
+    @jax.value_and_grad
+    def end(v):
+        run = hl.simulate(
+            ball, jnp.zeros(2), jnp.stack([1.0, v]), 0.5, dt=0.05, method=hl.RK4(), events=line, max_events=4
+        )
+        return run.q[-1, 1]
+
+    touching = np.sqrt(2 * 9.81)
+    assert np.isnan(end(touching)[1])
+    assert np.isfinite(end(touching + 0.1)[1])
+    assert np.isfinite(end(touching - 0.1)[1])
