@@ -1,5 +1,7 @@
 """Rigid chains: fast accelerations against dense ones, motion against closed forms, forces, bad input."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -32,6 +34,12 @@ def sample(n, seed):
 
 def relative(a, b):
     return np.max(np.abs(np.asarray(a) - np.asarray(b))) / np.max(np.abs(np.asarray(b)))
+
+
+def dense(system):
+    """The same system without an acceleration of its own, so that it solves with its mass matrix."""
+    assert system.direct is not None or not system.flat
+    return replace(system, direct=None)
 
 
 @jax.jit
@@ -73,13 +81,38 @@ def test_fast_accelerations_equal_those_of_the_lagrangian(n, kind):
         e /= np.linalg.norm(e, axis=1)[:, None]
         w -= np.sum(e * w, axis=1)[:, None] * e
         q, v = e.ravel(), w.ravel()
-    assert relative(accelerations(system, 0.3, q, v), system.acceleration(0.3, q, v)) < 1e-10
+    assert relative(accelerations(system, 0.3, q, v), dense(system).acceleration(0.3, q, v)) < 1e-10
+
+
+def test_a_run_takes_the_fast_way_and_it_is_the_same_motion():
+    lengths, masses, q, v = sample(5, 11)
+    system = hl.Pendulum(lengths, masses, damping=0.2)
+    runs = [hl.simulate(s, q, v, 0.2, dt=0.002, method=hl.RK4()) for s in (system, dense(system))]
+    np.testing.assert_allclose(runs[0].q, runs[1].q, atol=1e-11)
+    np.testing.assert_allclose(runs[0].v, runs[1].v, atol=1e-10)
+    lighter = system.with_parameters(gravity=1.6)
+    np.testing.assert_allclose(lighter.acceleration(0.0, q, v), dense(lighter).acceleration(0.0, q, v), rtol=1e-10)
+
+
+def test_another_force_drops_the_fast_way():
+    system = hl.Pendulum([1.0, 2.0], 1.0)
+    pushed = system.forced(lambda t, q, v, p: jnp.array([1.0, 0.0]))
+    assert pushed.direct is None
+    push = np.asarray(pushed.acceleration(0.0, [0.3, 0.1], [0.0, 0.0]) - system.acceleration(0.0, [0.3, 0.1], [0, 0]))
+    np.testing.assert_allclose(system.mass_matrix(0.0, [0.3, 0.1]) @ push, [1.0, 0.0], atol=1e-12)
+
+
+def test_a_thousand_links_move_without_a_matrix():
+    n = 1000
+    system = hl.Pendulum(np.full(n, 1 / n), np.full(n, 1 / n))
+    run = hl.simulate(system, np.full(n, 0.4), np.zeros(n), 1e-3, dt=5e-4, method=hl.RK4())
+    assert abs(run.energy[-1] - run.energy[0]) < 1e-9
 
 
 def test_massless_bobs_on_heavy_rods():
     system = hl.Pendulum([1.0, 0.6], 0.0, rod_mass=[2.0, 1.0])
     q, v = [0.4, 2.0], [1.0, -0.5]
-    assert relative(accelerations(system, 0.0, q, v), system.acceleration(0.0, q, v)) < 1e-12
+    assert relative(accelerations(system, 0.0, q, v), dense(system).acceleration(0.0, q, v)) < 1e-12
 
 
 def test_one_heavy_rod_is_the_physical_pendulum():

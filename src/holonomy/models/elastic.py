@@ -77,16 +77,24 @@ def ElasticPendulum(
         coordinates={f"{axis}{i + 1}": "length" for i in range(len(links["lengths"])) for axis in "xyz"[:dimension]},
         parameters=numbers,
     )
+    forces: list[Callable[..., Any]] = []
     if "damping" in links:
-        system = system.forced(lambda t, q, v, p: -jnp.repeat(p.damping, dimension) * v)
+        forces.append(lambda t, q, v, p: -jnp.repeat(p.damping, dimension) * v)
     if "spring_damping" in links:
 
         def dashpots(t: Any, q: Any, v: Any, p: Any) -> Any:
             rate = jax.jvp(lambda s, y: spans(s, y, p), (t, q), (jnp.ones_like(t), v))[1]
             return jax.vjp(lambda y: spans(t, y, p), q)[1](-p.spring_damping * rate)[0]
 
-        system = system.forced(dashpots)
-    return system
+        forces.append(dashpots)
+    for force in forces:
+        system = system.forced(force)
+
+    def newton(t: Any, q: Any, v: Any, p: Any) -> Any:
+        total = sum((force(t, q, v, p) for force in forces), start=-jax.grad(potential, argnums=1)(t, q, p))
+        return total / jnp.repeat(p.masses, dimension)
+
+    return system.with_acceleration(newton)
 
 
 def to_elastic(rigid: System, elastic: System, t: Any, q: Any, v: Any) -> tuple[Point, Point]:

@@ -85,7 +85,14 @@ def Pendulum(
         parameters=numbers,
         positions=lambda t, q, p: nodes(t, q, p)[1:],
     )
-    return _driven(system, links, torque, parameters is not None)
+    system = _driven(system, links, torque, parameters is not None)
+    if dimension == 3:
+        return system
+
+    def fast(t: Any, q: Any, v: Any, p: Any) -> Any:
+        return raw_accelerations(eqx.tree_at(lambda s: s.parameters, system, p), t, q, v)
+
+    return system.with_acceleration(fast)
 
 
 def directions(q: Point, dimension: int = 2) -> Float[Array, "links d"]:

@@ -8,11 +8,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from holonomy.motion.method import AbstractMethod
+from holonomy.motion.method import AbstractMethod, AbstractRungeKutta
 from holonomy.systems import System
 
 # Above this a machine function of single numbers grows faster than what it saves; XLA works on whole arrays.
 LARGEST = 12
+# The same for explicit steps of systems that bring an acceleration of their own, whose work grows like their size.
+LARGEST_DIRECT = 128
 
 ENGINES = (None, "native", "xla")
 
@@ -51,7 +53,9 @@ class Engine:
 
 
 def _suits(system: System, method: AbstractMethod) -> bool:
-    return jax.default_backend() == "cpu" and method.scalar and system.space.point_dim <= LARGEST
+    direct = system.direct is not None and system.constraints is None and isinstance(method, AbstractRungeKutta)
+    largest = LARGEST_DIRECT if direct else LARGEST
+    return jax.default_backend() == "cpu" and method.scalar and system.space.point_dim <= largest
 
 
 _machines: dict[Any, Any] = {}

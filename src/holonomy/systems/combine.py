@@ -57,6 +57,7 @@ def combine(a: System, b: System, coupling: Callable[..., Any] | None = None) ->
         positions=_positions(frame, parts),
         forces=tuple(frame.covector("force", part.spread(f)) for part in parts for f in part.system.forces),
         constraints=_constraints(frame, parts),
+        direct=None,
         parameters=parameters,
         space=space,
         coordinates=coordinates,

@@ -81,6 +81,8 @@ class Local(eqx.Module):
         held = self.hold(t, y, w)
         if held is not None:
             return constraints.accelerate(self, held, t, y, w)[0]
+        if self.system.direct is not None:
+            return self.system.direct(t, y, w, *self.system.last)
         return mechanics.acceleration(self.lagrangian, self.applied, t, y, w, self.definite)
 
     def hold(self, t: Any, y: Any, w: Any) -> constraints.Held | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -44,6 +45,7 @@ class System(eqx.Module):
     positions: Function | None
     forces: tuple[Function, ...]
     constraints: Constraints | None
+    direct: Function | None
     parameters: Parameters
     space: AbstractSpace
     coordinates: tuple[Coordinate, ...] = eqx.field(static=True)
@@ -141,7 +143,18 @@ class System(eqx.Module):
                     "Cartesian forces need particles: make the system with from_positions, or pass positions= to it."
                 )
             traced = frame.cartesian_force(cartesian, self.positions)
-        return eqx.tree_at(lambda s: s.forces, self, (*self.forces, traced), is_leaf=lambda x: x is self.forces)
+        return replace(self, forces=(*self.forces, traced), direct=None)
+
+    def with_acceleration(self, acceleration: Callable[..., Any]) -> System:
+        r"""The same system with a faster way to the acceleration that it implies, \(a(t, q, v[, p])\).
+
+        Explicit methods use it. It is for points that are their own coordinates, stands for the forces there are, and
+        is dropped when another force is added.
+        """
+        if not self.flat:
+            raise ValueError(f"with_acceleration needs points that are their own coordinates; {self.space} has others.")
+        frame = build.Frame(self.coordinates, self.parameters, self.space, self.parametric)
+        return replace(self, direct=frame.covector("acceleration", acceleration))
 
     def constrained(
         self,
@@ -332,6 +345,7 @@ def _assemble(frame: build.Frame, lagrangian: Function, **known: Any) -> System:
         "definite": False,
         "forces": (),
         "constraints": None,
+        "direct": None,
         **known,
     }
     return System(
