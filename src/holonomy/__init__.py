@@ -44,11 +44,13 @@ _ROOMS = {
     "Taylor": "motion",
     "Rattle": "motion",
     "Radau": "motion",
+    "ensemble": "study",
     "ghost": "study",
     "lyapunov": "study",
     "section": "study",
     "Pendulum": "models",
     "ElasticPendulum": "models",
+    "Linkage": "models",
 }
 _MODULES = ("geometry", "spaces", "trace", "systems", "motion", "study", "models", "show", "scene", "studio", "testing")
 
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from holonomy import systems as systems
     from holonomy import trace as trace
     from holonomy.models import ElasticPendulum as ElasticPendulum
+    from holonomy.models import Linkage as Linkage
     from holonomy.models import Pendulum as Pendulum
     from holonomy.motion import RK4 as RK4
     from holonomy.motion import Adaptive as Adaptive
@@ -92,6 +95,7 @@ if TYPE_CHECKING:
     from holonomy.spaces import Power as Power
     from holonomy.spaces import Product as Product
     from holonomy.spaces import Sphere as Sphere
+    from holonomy.study import ensemble as ensemble
     from holonomy.study import ghost as ghost
     from holonomy.study import lyapunov as lyapunov
     from holonomy.study import section as section

@@ -39,17 +39,30 @@ class Engine:
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """The value of a function of PyTrees of arrays."""
-        if self.native:
-            from holonomy.trace import native  # here, so that work that never compiles natively does not load LLVM
-
-            try:
-                return _machine(function, args)(*args)
-            except native.Unsupported as error:
-                if self.strict:
-                    raise ValueError(f"engine='native' cannot run this system: {error} Use engine='xla'.") from error
-                self.native = False
-                self.note = f" (native code: {error})"
+        compiled = self._native(function, args) if self.native else None
+        if compiled is not None:
+            return compiled(*args)
         return _jitted(function)(*args)
+
+    def batch(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any] | None:
+        """The function, compiled for arguments like `args`, of many members at once, spread over the cores.
+
+        None where it has no native form.
+        """
+        compiled = self._native(function, args)
+        return None if compiled is None else compiled.batch
+
+    def _native(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        from holonomy.trace import native  # here, so that work that never compiles natively does not load LLVM
+
+        try:
+            return _machine(function, args)
+        except native.Unsupported as error:
+            if self.strict:
+                raise ValueError(f"engine='native' cannot run this system: {error} Use engine='xla'.") from error
+            self.native = False
+            self.note = f" (native code: {error})"
+            return None
 
 
 def _suits(system: System, method: AbstractMethod) -> bool:

@@ -1,0 +1,187 @@
+"""Many runs of one system at once: other starts, other parameters, the same times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from holonomy.motion import Run, check, loop, simulate
+from holonomy.motion.engine import Engine
+from holonomy.motion.method import AbstractMethod
+from holonomy.motion.plan import Plan, plan
+from holonomy.motion.result import Code, Result
+from holonomy.systems import System
+from holonomy.systems.parameters import Parameters
+
+
+def ensemble(
+    system: System,
+    q0s: Any,
+    v0s: Any,
+    t_end: float,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    dt: float | None = None,
+    method: AbstractMethod | None = None,
+    engine: str | None = None,
+    t0: float = 0.0,
+    save_every: int = 1,
+    save_at: Any = None,
+    events: Any = (),
+    max_events: int = 1000,
+) -> Run:
+    """The motions of many members, as one `Run` whose arrays have an axis of members before that of time.
+
+    **Arguments:** `q0s` and `v0s`, a row for each member, or one state for all; `parameters`, for some names of
+    `system.parameters`, an array with a value for each member; the others as for `simulate`. `engine`: native code
+    spreads members over the cores, XLA runs them as one batch, on a GPU where there is one; None picks.
+
+    A member that fails spares the others: its rows from there on are NaN, and `run.result.code` says why, member by
+    member.
+    """
+    if dt is None:
+        raise ValueError("An ensemble has one step for all its members: pass dt.")
+    shape = (system.space.point_dim,)
+    q, v = _rows("q0s", q0s, shape), _rows("v0s", v0s, shape)
+    batched = {name: _values(system, name, value) for name, value in (parameters or {}).items()}
+    count = _members({"q0s": len(q), "v0s": len(v), **{name: len(value) for name, value in batched.items()}})
+    q, v = (np.broadcast_to(x, (count, *shape)) for x in (q, v))
+    batched = {name: np.broadcast_to(x, (count, *x.shape[1:])) for name, x in batched.items()}
+    first = system.with_parameters(**{name: x[0] for name, x in batched.items()})
+    problem = check.problem(first, q[0], v[0], t_end, dt, method, engine, t0, save_every, events, max_events)
+    if problem.is_traced:
+        raise ValueError("An ensemble runs on the host; under jit, vmap or grad use jax.vmap over hl.simulate.")
+    rows = plan(problem.t0, problem.t_end, dt, save_every, save_at)
+    runner = Engine(problem.system, problem.method, engine)
+    plain = problem.watched is None and not _walls(problem.system)
+    if runner.native and plain and problem.method.engine(problem.system, engine) is None:
+        done = _natively(problem, rows, runner, q, v, batched)
+        if done is not None:
+            return done
+    options = {"dt": dt, "method": problem.method, "t0": t0, "save_every": save_every, "save_at": save_at}
+    options |= {"events": events, "max_events": max_events}
+    marked = problem.system
+
+    @jax.jit
+    def all_of(values: Any, starts: Any, speeds: Any) -> Run:
+        def one(p: Any, x: Any, w: Any) -> Run:
+            member = replace(marked, parameters=Parameters({**marked.parameters, **p}))
+            return simulate(member, x, w, t_end, **options)
+
+        return jax.vmap(one)(values, starts, speeds)
+
+    run = all_of({k: jnp.asarray(x) for k, x in batched.items()}, jnp.asarray(q), jnp.asarray(v))
+    return replace(run, notes=tuple({**dict(run.notes), **_said(count, f"xla on {jax.default_backend()}")}.items()))
+
+
+def _walls(system: System) -> int:
+    from holonomy.motion import walls
+
+    return walls.count(system)
+
+
+def _natively(
+    problem: check.Problem, rows: Plan, runner: Engine, q: np.ndarray, v: np.ndarray, batched: dict[str, Any]
+) -> Run | None:
+    """The members as machine code, spread over the cores; None where the system has none."""
+    system, method, count = problem.system, problem.method, len(q)
+    members = replace(system, parameters=Parameters({**system.parameters, **batched})) if batched else system
+    axes = _axes(system, set(batched))
+    start = (np.float64(rows.t0),)
+    begin = runner.batch(_begin, (system, method, *start, q[0], v[0]))
+    if begin is None:
+        return None
+    now: Any = begin(members, method, *start, q, v, axes=(axes, None, None, 0, 0))
+    parts: list[Any] = []
+    codes = np.full(count, Code.ok, np.int32)
+    for counts, rests, wanted in loop.pieces(rows):
+        given = (np.float64(rows.t0), np.float64(rows.dt), loop.padded(counts.astype(np.int64)))
+        given = (*given, loop.padded(rests.astype(np.float64)), np.int64(len(counts)))
+        single = jax.tree.map(lambda x: x[0], now)
+        step = runner.batch(loop.chunk, (system, method, single, *given))
+        if step is None:
+            return None
+        now, shots, good = step(members, method, now, *given, axes=(axes, None, 0, *[None] * len(given)))
+        size = len(counts)
+        fine = np.arange(size) < np.asarray(good)[:, None]
+        parts.append(jax.tree.map(lambda x, f=fine, n=size, w=wanted: _blanked(x[:, :n], f)[:, w], shots))
+        codes = np.asarray(now.code)
+        if np.all(codes != Code.ok):
+            break
+    shots = jax.tree.map(lambda *x: np.concatenate(x, axis=1), *parts)
+    shots = jax.tree.map(lambda x: _padded(x, len(rows.times)), shots)
+    steps = np.asarray(now.index)
+    return Run(
+        t=np.broadcast_to(rows.times, (count, len(rows.times))),
+        **shots.columns(),
+        result=Result(codes, rows.t0 + steps * rows.dt, steps),
+        work=np.asarray(now.work),
+        system=members,
+        method=method,
+        dt=abs(rows.dt),
+        notes=tuple({**problem.notes, **_said(count, runner.name)}.items()),
+    )
+
+
+def _begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> loop.Progress:
+    now = loop.begin(system, method, t, q, v)
+    return now if system.constraints is None else now._replace(code=loop.consistent(system, t, q, v))
+
+
+def _said(count: int, engine: str) -> dict[str, str]:
+    return {"engine": engine, "members": str(count)}
+
+
+def _axes(system: System, names: set[str]) -> Any:
+    """None for every number of the system but the parameters named, which have a value for each member."""
+    none = jax.tree.map(lambda _: None, system)
+    marks = {name: 0 if name in names else None for name in system.parameters}
+    return replace(none, parameters=Parameters(marks))
+
+
+def _blanked(x: np.ndarray, good: np.ndarray) -> np.ndarray:
+    return np.where(good.reshape(good.shape + (1,) * (x.ndim - 2)), x, np.nan)
+
+
+def _padded(x: np.ndarray, rows: int) -> np.ndarray:
+    """Rows that no member reached."""
+    missing = rows - x.shape[1]
+    if missing <= 0:
+        return x
+    return np.concatenate([x, np.full((x.shape[0], missing, *x.shape[2:]), np.nan)], axis=1)
+
+
+def _rows(name: str, value: Any, shape: tuple[int, ...]) -> Float[np.ndarray, "members point"]:
+    array = np.asarray(value, float)
+    if array.shape == shape:
+        return array[None]
+    if array.ndim != 2 or array.shape[1:] != shape or not len(array):
+        raise ValueError(f"{name} must be one state of shape {shape} or a row for each member; got {array.shape}.")
+    return array
+
+
+def _values(system: System, name: str, value: Any) -> np.ndarray:
+    if name not in system.parameters:
+        known = ", ".join(system.parameters) or "none"
+        raise ValueError(f"parameters names {name!r}, but the system's parameters are: {known}.")
+    array, shape = np.asarray(value, float), np.shape(system.parameters[name])
+    if array.ndim == 0 or array.shape[1:] != shape or not len(array):
+        raise ValueError(
+            f"parameters[{name!r}] must have a value of shape {shape} for each member, members first; got shape "
+            f"{array.shape}."
+        )
+    return array
+
+
+def _members(lengths: dict[str, int]) -> int:
+    several = {name: n for name, n in lengths.items() if n > 1}
+    if len(set(several.values())) > 1:
+        said = ", ".join(f"{name} {n}" for name, n in several.items())
+        raise ValueError(f"The members must be as many in each argument; they are: {said}.")
+    return next(iter(several.values()), 1)

@@ -1,0 +1,92 @@
+"""Ensembles against single runs, in both engines: other starts, other parameters, a member that fails, bad input."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import holonomy as hl
+
+
+@pytest.fixture(scope="module")
+def system():
+    return hl.Pendulum([1.0, 0.7], [1.0, 0.5])
+
+
+@pytest.fixture(scope="module")
+def starts():
+    key = np.random.default_rng(5)
+    return key.uniform(-1, 1, (7, 2)), key.normal(size=(7, 2))
+
+
+@pytest.mark.parametrize("engine", ["native", "xla"])
+def test_members_move_as_they_would_alone(system, starts, engine):
+    q, v = starts
+    gravity = np.linspace(1.0, 9.81, 7)
+    many = hl.ensemble(
+        system, q, v, 0.5, dt=0.01, method=hl.Gauss(2), engine=engine, parameters={"gravity": gravity}, save_every=10
+    )
+    assert many.q.shape == (7, 6, 2)
+    assert dict(many.notes)["engine"].startswith(engine)
+    for k in (0, 3, 6):
+        one = hl.simulate(
+            system.with_parameters(gravity=gravity[k]), q[k], v[k], 0.5, dt=0.01, method=hl.Gauss(2), save_every=10
+        )
+        for name in ("t", "q", "v", "energy", "momentum"):
+            np.testing.assert_allclose(getattr(many, name)[k], getattr(one, name), atol=1e-12)
+    assert np.all(np.asarray(many.result.code) == 0)
+
+
+def test_one_state_may_stand_for_all(system):
+    masses = np.array([[1.0, 0.5], [2.0, 1.0]])
+    run = hl.ensemble(system, [0.3, 0.1], [0.0, 0.0], 0.1, dt=0.01, method=hl.RK4(), parameters={"masses": masses})
+    np.testing.assert_allclose(run.q[0], run.q[1], atol=1e-12)  # a common factor of the masses does not matter
+    np.testing.assert_allclose(2 * run.energy[0], run.energy[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["native", "xla"])
+def test_a_member_that_fails_spares_the_others(engine):
+    falling = hl.System.from_lagrangian(lambda t, q, v: 0.5 * v @ v - 1.0 / q[0], coordinates=("r",))
+    run = hl.ensemble(
+        falling, [[1.0], [-1e-3], [2.0]], [[0.0], [0.0], [0.0]], 1.0, dt=0.01, method=hl.RK4(), engine=engine
+    )
+    alone = hl.simulate(falling, [2.0], [0.0], 1.0, dt=0.01, method=hl.RK4())
+    np.testing.assert_allclose(run.q[2], alone.q, atol=1e-12)
+    bad = hl.ensemble(
+        hl.System.from_lagrangian(lambda t, q, v: 0.5 * v @ v + jnp.exp(q[0]), coordinates=("r",)),
+        [[0.0], [40.0]], [[0.0], [0.0]], 1.0, dt=0.01, method=hl.RK4(), engine=engine,
+    )  # fmt: skip
+    codes = np.asarray(bad.result.code)
+    assert codes[0] == 0
+    assert codes[1] != 0
+    assert np.all(np.isfinite(bad.q[0]))
+    assert np.isnan(bad.q[1, -1, 0])
+
+
+def test_constraints_are_checked_member_by_member():
+    ball = hl.System.from_lagrangian(lambda t, q, v: 0.5 * v @ v - 9.81 * q[1], coordinates=("x", "y"))
+    rod = ball.constrained(holonomic=lambda t, q: jnp.array([q @ q - 1.0]))
+    run = hl.ensemble(rod, [[0.0, -1.0], [0.0, -0.5]], [[1.0, 0.0], [0.0, 0.0]], 0.1, dt=0.01)
+    assert int(run.result.code[0]) == 0
+    assert int(run.result.code[1]) != 0
+    assert np.all(np.isnan(run.q[1, 1:]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (([[0.0, 0.0, 0.0]], [0.0, 0.0]), "q0s must be one state of shape"),
+        ((np.zeros((3, 2)), np.zeros((4, 2))), "q0s 3, v0s 4"),
+    ],
+)
+def test_wrong_shapes_are_named(system, arguments, said):
+    with pytest.raises(ValueError, match=said):
+        hl.ensemble(system, *arguments, 1.0, dt=0.1)
+
+
+def test_wrong_parameters_are_named(system):
+    with pytest.raises(ValueError, match="parameters names 'weight'"):
+        hl.ensemble(system, [0.0, 0.1], [0.0, 0.0], 1.0, dt=0.1, parameters={"weight": [1.0]})
+    with pytest.raises(ValueError, match="a value of shape"):
+        hl.ensemble(system, [0.0, 0.1], [0.0, 0.0], 1.0, dt=0.1, parameters={"masses": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="pass dt"):
+        hl.ensemble(system, [0.0, 0.1], [0.0, 0.0], 1.0, dt=None)
