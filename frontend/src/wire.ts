@@ -46,6 +46,8 @@ export interface ParameterView {
   readonly integer: boolean;
   /** Whether the slider should move by factors rather than by differences. */
   readonly logarithmic: boolean;
+  /** What the box accepts at most, where that is more than the slider's `high`. */
+  readonly most: number | null;
 }
 
 /** One of the values of a choice. */
@@ -130,14 +132,18 @@ export interface ChannelView {
   readonly ghost: boolean;
   /** Whether an axis of powers of ten shows it best. */
   readonly logarithmic: boolean;
+  /** The value at which a meter of it is full; null for channels without a meter. */
+  readonly meter: number | null;
+  /** Whether its present value is written out beside the controls. */
+  readonly highlight: boolean;
 }
 
 /** A plot that the lab opens with; the user can put other channels on either axis. */
 export interface PlotView {
   readonly title: string;
   readonly kind: "time" | "phase";
-  /** A channel's name, or "t". */
-  readonly x: string;
+  /** Names of channels, or "t": one for all curves, or one for each. */
+  readonly x: readonly string[];
   readonly y: readonly string[];
   /** How much of the recent motion it shows. */
   readonly seconds: number;
@@ -217,9 +223,7 @@ export interface Controls {
   readonly parameters: Readonly<Record<string, number>>;
   readonly choices: Readonly<Record<string, string>>;
   readonly toggles: Readonly<Record<string, boolean>>;
-  /** Half the width of a square about the origin that holds every position of the first picture, in metres. */
-  readonly extent: number;
-  /** The same for each picture. */
+  /** For each picture, half the width of a square about the origin that holds every position, in metres. */
   readonly extents: readonly number[];
   /** Radius of each body in the picture as a fraction of its picture's extent. */
   readonly radii: readonly number[];
@@ -233,6 +237,8 @@ export interface Controls {
 export interface Refused {
   readonly type: "refused";
   readonly message: string;
+  /** The `type` of that command, so that the sentence can stand beside its control; "" when there was none. */
+  readonly command: string;
 }
 
 /** The whole state as a versioned JSON document, for a link or a file; `Restore` takes it back, bit for bit. */

@@ -1,11 +1,13 @@
-"""A lab without JAX, so that the server's own behaviour is tested in milliseconds: RK4 in numpy."""
+"""The pendulum lab without JAX, so that the server's own behaviour is tested in milliseconds: RK4 in numpy."""
 
 from __future__ import annotations
 
 import http.client
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -14,96 +16,180 @@ import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from holonomy.studio.guard import Door
-from holonomy.studio.lab import AbstractLab, AbstractStepper, Parameters
+from holonomy.studio.kernel import Kernel, Layout, Spot, Stopped
+from holonomy.studio.lab import Structure
 from holonomy.studio.labs.pendulum import PendulumLab
 from holonomy.studio.server import application
+from holonomy.studio.services import Services
 from holonomy.studio.serving import bind, server
+from holonomy.studio.shelf import Shelf
+from holonomy.studio.simulation import Simulation
 
 
-@dataclass(frozen=True)
-class FakeState:
-    k: int
-    t0: float
-    y: tuple[float, ...]
+class FakeKernel(Kernel):
+    """A chain of rods or springs, by dense numpy; counts its steps, so that a test can see how much was computed."""
 
-
-class FakeStepper(AbstractStepper):
-    """Counts its steps, so that a test can see how much was computed."""
-
-    def __init__(self, parameters: Parameters, dt: float):
-        self._p = dict(parameters)
-        self._dt = dt
+    def __init__(self, structure: Structure):
+        parts: dict[str, Any] = dict(structure)
+        self.links, self.elastic = parts["links"], parts["model"] == "elastic"
+        n = 2 * self.links if self.elastic else self.links
+        kinds = 4 + 3 * self.links if self.elastic else 3 + 2 * self.links
+        self.layout = Layout(n, kinds, self.links, 2, self.links)
+        self.engine, self.method, self.traits = "numpy", "RK4()", ("order 4",)
+        self._cuts = [int(c) for c in np.cumsum([1, n, n, kinds, 2 * self.links, self.links])]
         self.taken = 0
+        self.broken_at: float | None = None
 
-    def start(self, t, q, v):
-        return FakeState(0, float(t), (*map(float, q), *map(float, v)))
+    def start(self, numbers, t, dt, q, v):
+        self.begun = getattr(self, "begun", 0) + 1
+        state = np.concatenate([q, v])
+        return Spot(numbers, float(t), dt, 0, state, self._seen(numbers, t, state))
 
-    def advance(self, state, steps):
-        y = np.array(state.y)
+    def advance(self, spot, steps):
+        y, h = spot.state.copy(), spot.dt
+        t = spot.t0 + (spot.index + steps) * h
+        if self.broken_at is not None and t > self.broken_at:
+            raise Stopped("The motion stopped at t = 1.5 s: the numbers grew beyond all bounds.")
         for _ in range(steps):
-            h = self._dt
-            a = self._slope(y)
-            b = self._slope(y + h / 2 * a)
-            c = self._slope(y + h / 2 * b)
-            d = self._slope(y + h * c)
+            a = self._slope(spot.numbers, y)
+            b = self._slope(spot.numbers, y + h / 2 * a)
+            c = self._slope(spot.numbers, y + h / 2 * b)
+            d = self._slope(spot.numbers, y + h * c)
             y = y + h / 6 * (a + 2 * b + 2 * c + d)
         self.taken += steps
-        return FakeState(state.k + steps, state.t0, tuple(y.tolist()))
+        return Spot(spot.numbers, spot.t0, spot.dt, spot.index + steps, y, self._seen(spot.numbers, t, y))
 
-    def read(self, state):
-        y = np.array(state.y)
-        p, (a, b, u, w) = self._p, state.y
-        kinetic = 0.5 * (p["m1"] + p["m2"]) * (p["l1"] * u) ** 2 + 0.5 * p["m2"] * (p["l2"] * w) ** 2
-        kinetic += p["m2"] * p["l1"] * p["l2"] * u * w * np.cos(a - b)
-        potential = -p["g"] * ((p["m1"] + p["m2"]) * p["l1"] * np.cos(a) + p["m2"] * p["l2"] * np.cos(b))
-        return state.t0 + state.k * self._dt, y[:2], y[2:], float(kinetic + potential)
+    def _split(self, numbers):
+        g, c, k = numbers[:3]
+        return g, c, k, numbers[3 : 3 + self.links], numbers[3 + self.links :]
 
-    def _slope(self, y):
-        p, (a, b, u, w) = self._p, y
-        c, s = np.cos(a - b), np.sin(a - b)
-        m = p["m1"] + p["m2"]
-        matrix = np.array([[m * p["l1"], p["m2"] * p["l2"] * c], [p["l1"] * c, p["l2"]]])
-        right = [-p["m2"] * p["l2"] * w**2 * s - m * p["g"] * np.sin(a), p["l1"] * u**2 * s - p["g"] * np.sin(b)]
-        return np.concatenate([y[2:], np.linalg.solve(matrix, right)])
+    def _slope(self, numbers, y):
+        g, c, k, lengths, masses = self._split(numbers)
+        q, v = np.split(y, 2)
+        if self.elastic:
+            steps = np.diff(np.concatenate([[[0.0, 0.0]], q.reshape(-1, 2)]), axis=0)
+            spans = np.linalg.norm(steps, axis=1)
+            pulls = (k * (spans - lengths) / spans)[:, None] * steps
+            force = np.concatenate([pulls[1:], [[0.0, 0.0]]]) - pulls - c * v.reshape(-1, 2)
+            return np.concatenate([v, (force / masses[:, None] - [0.0, g]).ravel()])
+        below = np.cumsum(masses[::-1])[::-1]
+        shared = below[np.maximum.outer(range(self.links), range(self.links))] * np.outer(lengths, lengths)
+        gap = q[:, None] - q[None, :]
+        count = np.arange(self.links, 0, -1.0)
+        drag = c * count[np.maximum.outer(range(self.links), range(self.links))] * np.outer(lengths, lengths)
+        right = -(shared * np.sin(gap)) @ v**2 - g * below * lengths * np.sin(q) - (drag * np.cos(gap)) @ v
+        return np.concatenate([v, np.linalg.solve(shared * np.cos(gap), right)])
+
+    def _seen(self, numbers, t, y):
+        g, _, k, lengths, masses = self._split(numbers)
+        q, v = np.split(y, 2)
+        if self.elastic:
+            x, w = q.reshape(-1, 2), v.reshape(-1, 2)
+            steps, rates = (np.diff(np.concatenate([[[0.0, 0.0]], z]), axis=0) for z in (x, w))
+            spans = np.linalg.norm(steps, axis=1)
+            angles = np.arctan2(steps[:, 0], -steps[:, 1])
+            turning = (steps[:, 0] * rates[:, 1] - steps[:, 1] * rates[:, 0]) / spans**2
+            strain = spans / lengths - 1
+            springs = [0.5 * k * np.sum((spans - lengths) ** 2)]
+            extra = [angles, turning, strain]
+        else:
+            x = np.cumsum(lengths[:, None] * np.stack([np.sin(q), -np.cos(q)], 1), axis=0)
+            w = np.cumsum((lengths * v)[:, None] * np.stack([np.cos(q), np.sin(q)], 1), axis=0)
+            strain, springs, extra = np.zeros(self.links), [], [q, v]
+        kinetic, potential = 0.5 * np.sum(masses * np.sum(w * w, axis=1)), g * np.sum(masses * x[:, 1])
+        energies = [kinetic, potential, *springs, kinetic + potential + sum(springs)]
+        return np.concatenate([[t], q, v, energies, *extra, x.ravel(), strain])
 
 
-class FakeLab(AbstractLab):
-    """The pendulum lab on `FakeStepper`."""
+@dataclass
+class FakeFoundry:
+    """Has every kernel at once, but for the structures in `slow`, which come when `deliver` is called."""
 
-    def __init__(self):
-        self._real = PendulumLab()
-        self.steppers: list[FakeStepper] = []
+    lab: PendulumLab
+    kernels: dict[Structure, FakeKernel] = field(default_factory=dict)
+    slow: set[Structure] = field(default_factory=set)
+    impossible: str = ""
+    waiting: list[tuple[Structure, Callable[..., None]]] = field(default_factory=list)
 
-    @property
-    def view(self):
-        return self._real.view
+    def __call__(self, structure: Structure) -> FakeKernel | None:
+        return self.kernel(self.lab, structure)
 
-    def stepper(self, parameters):
-        self.steppers.append(FakeStepper(parameters, self.view.dt))
-        return self.steppers[-1]
+    def kernel(self, lab, structure):
+        if structure in self.slow:
+            return None
+        return self.kernels.setdefault(structure, FakeKernel(structure))
 
-    def start(self):
-        return self._real.start()
+    def fetch(self, lab, structure, done, *, ahead=False):
+        if self.impossible:
+            done(None, self.impossible)
+        elif structure in self.slow:
+            self.waiting.append((structure, done))
+        else:
+            done(self.kernel(lab, structure), "")
 
-    def position(self, q, parameters):
-        return self._real.position(q, parameters)
+    def deliver(self) -> None:
+        for structure, done in self.waiting:
+            self.slow.discard(structure)
+            done(self.kernel(self.lab, structure), "")
+        self.waiting.clear()
 
-    def energy(self, q, v, total, parameters):
-        return self._real.energy(q, v, total, parameters)
+    def forgo(self, lab, structure):
+        self.waiting = [(s, done) for s, done in self.waiting if s != structure]
 
-    def dragged(self, q, body, target, parameters):
-        return self._real.dragged(q, body, target, parameters)
+    def ahead(self, lab, structures):
+        pass
 
-    def extent(self, parameters):
-        return self._real.extent(parameters)
+    def equations(self, lab, structure) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(("", (("Equations of motion", r"\ddot\theta = 0"),)))
+        return future
 
-    def radii(self, parameters):
-        return self._real.radii(parameters)
+
+def fake_services(lab: PendulumLab) -> Any:
+    """Services without processes: what a worker would do is done here, in a thread."""
+    from holonomy.studio import workshop
+
+    def submit(function: str, *args: Any, urgency: int = 0) -> Future[Any]:
+        future: Future[Any] = Future()
+        good, value = workshop.done(function, args)
+        if good:
+            future.set_result(value)
+        else:
+            future.set_exception(workshop.WorkError(value))
+        return future
+
+    worker = SimpleNamespace(submit=submit)
+    return cast(
+        Services,
+        SimpleNamespace(
+            foundry=FakeFoundry(lab),
+            shelf=Shelf(),
+            workshop=SimpleNamespace(first=worker, second=worker),
+            errands=ThreadPoolExecutor(1, thread_name_prefix="errands"),
+        ),
+    )
 
 
 @pytest.fixture
-def lab() -> FakeLab:
-    return FakeLab()
+def lab() -> PendulumLab:
+    return PendulumLab()
+
+
+@pytest.fixture
+def services(lab) -> Iterator[Any]:
+    made = fake_services(lab)
+    yield made
+    made.errands.shutdown()
+
+
+@pytest.fixture
+def foundry(lab) -> FakeFoundry:
+    return FakeFoundry(lab)
+
+
+@pytest.fixture
+def simulation(lab, foundry) -> Simulation:
+    return Simulation(lab, foundry)
 
 
 @dataclass(frozen=True)
@@ -111,6 +197,7 @@ class Studio:
     """A running server and what it takes to talk to it."""
 
     door: Door
+    services: Any
 
     @property
     def host(self) -> str:
@@ -129,26 +216,35 @@ class Studio:
             connection.close()
 
     def connect(
-        self, *, token: str | None = None, origin: str | None = None, lab: str | None = None, **headers: str
+        self,
+        *,
+        token: str | None = None,
+        origin: str | None = None,
+        lab: str | None = None,
+        session: str | None = None,
+        **headers: str,
     ) -> ClientConnection:
         shown = self.door.token if token is None else token
-        query = {name: value for name, value in (("token", shown), ("lab", lab)) if value}
-        address = f"ws://{self.host}/live?{urlencode(query)}"
+        asked = (("token", shown), ("lab", lab), ("session", session))
+        address = f"ws://{self.host}/live?{urlencode({name: value for name, value in asked if value})}"
         return connect(address, origin=cast(Any, origin), additional_headers=headers, compression=None)
 
 
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    """The real server on a free loopback port, with the fake lab and a page of one line."""
+    """The real server on a free loopback port, with the fake code and a page of one line."""
     static = tmp_path_factory.mktemp("static")
     (static / "index.html").write_text("<!doctype html><title>page</title>", encoding="utf-8")
     (static.parent / "secret.txt").write_text("not to be served", encoding="utf-8")
     listener = bind("127.0.0.1", 0)
     door = Door(listener.getsockname()[1])
-    running = server(application((FakeLab(),), door, static=static))
+    lab = PendulumLab()
+    services = fake_services(lab)
+    running = server(application((lab,), door, services, static=static))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    yield Studio(door)
+    yield Studio(door, services)
     running.should_exit = True
     thread.join(20)
+    services.errands.shutdown()
     listener.close()

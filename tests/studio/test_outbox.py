@@ -5,10 +5,11 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from holonomy.studio import wire
-from holonomy.studio.outbox import MOST_IN_FLIGHT, Outbox
-from holonomy.studio.simulation import MOST_SAMPLES, Simulation
+from holonomy.studio.outbox import MOST_IN_FLIGHT, Outbox, Over
+from holonomy.studio.simulation import MOST_SAMPLES
 
 
 def with_outbox(scenario):
@@ -18,8 +19,7 @@ def with_outbox(scenario):
     return asyncio.run(main())
 
 
-def test_only_the_newest_frame_waits_and_takes_over_the_rows_of_the_others(lab):
-    simulation = Simulation(lab)
+def test_only_the_newest_frame_waits_and_takes_over_the_rows_of_the_others(simulation):
     simulation.frame(0)
 
     async def scenario(outbox):
@@ -33,8 +33,8 @@ def test_only_the_newest_frame_waits_and_takes_over_the_rows_of_the_others(lab):
     np.testing.assert_allclose(frame.sample[:, 0], np.arange(1, 5) / 60)
 
 
-def test_rows_that_wait_are_bounded(lab):
-    plain = Simulation(lab).frame(1)
+def test_rows_that_wait_are_bounded(simulation):
+    plain = simulation.frame(1)
 
     async def scenario(outbox):
         for sequence in range(1, 4):
@@ -46,8 +46,8 @@ def test_rows_that_wait_are_bounded(lab):
     assert sample[-1, 0] == 3.0
 
 
-def test_few_frames_are_on_the_way_and_seeing_one_lets_the_next_go(lab):
-    plain = Simulation(lab).frame(0)
+def test_few_frames_are_on_the_way_and_seeing_one_lets_the_next_go(simulation):
+    plain = simulation.frame(0)
 
     async def scenario(outbox):
         sent = []
@@ -65,16 +65,15 @@ def test_few_frames_are_on_the_way_and_seeing_one_lets_the_next_go(lab):
     assert with_outbox(scenario) == [*range(1, MOST_IN_FLIGHT + 1), MOST_IN_FLIGHT + 2]
 
 
-def test_notices_pass_frames_and_only_the_last_controls_are_sent(lab):
-    simulation = Simulation(lab)
+def test_notices_pass_frames_and_only_the_last_controls_are_sent(simulation):
 
     async def scenario(outbox):
         outbox.show(simulation.frame(1))
         outbox.say(simulation.controls())
         simulation.apply(wire.SetSpeed(5.0))
         outbox.say(simulation.controls())
-        outbox.say(wire.Refused("first"))
-        outbox.say(wire.Refused("second"))
+        outbox.say(wire.Refused("first", ""))
+        outbox.say(wire.Refused("second", "play"))
         texts = [json.loads(await outbox.next()) for _ in range(3)]
         return texts, await outbox.next()
 
@@ -84,14 +83,13 @@ def test_notices_pass_frames_and_only_the_last_controls_are_sent(lab):
     assert wire.unpack(frame).sequence == 1
 
 
-def test_controls_that_say_nothing_new_are_not_sent_again(lab):
-    simulation = Simulation(lab)
+def test_controls_that_say_nothing_new_are_not_sent_again(simulation):
 
     async def scenario(outbox):
         outbox.say(simulation.controls())
         first = await outbox.next()
         outbox.say(simulation.controls())
-        outbox.say(wire.Refused("next"))
+        outbox.say(wire.Refused("next", ""))
         return first, await outbox.next()
 
     first, second = with_outbox(scenario)
@@ -99,10 +97,35 @@ def test_controls_that_say_nothing_new_are_not_sent_again(lab):
     assert '"refused"' in second
 
 
-def test_a_closed_loop_does_not_stop_the_simulation(lab):
+def test_a_closed_loop_does_not_stop_the_simulation(simulation):
     async def scenario(outbox):
         return outbox
 
     outbox = with_outbox(scenario)
-    outbox.show(Simulation(lab).frame(1))
-    outbox.say(wire.Refused("no one hears this"))
+    outbox.show(simulation.frame(1))
+    outbox.say(wire.Refused("no one hears this", ""))
+
+
+def test_a_new_structure_voids_the_frame_that_waits_and_its_rows(simulation):
+    plain = simulation.frame(1)
+
+    async def scenario(outbox):
+        outbox.show(plain)
+        outbox.say(wire.Lab(simulation.view))
+        wider = replace(plain, sequence=2, revision=2, sample=np.zeros((1, 99)))
+        outbox.show(wider)
+        return json.loads(await outbox.next()), wire.unpack(await outbox.next())
+
+    notice, frame = with_outbox(scenario)
+    assert notice["type"] == "lab"
+    assert (frame.revision, frame.sample.shape) == (2, (1, 99))
+
+
+def test_an_outbox_that_has_ended_says_why(simulation):
+    async def scenario(outbox):
+        outbox.show(simulation.frame(1))
+        outbox.end("another window")
+        with pytest.raises(Over, match="another window"):
+            await outbox.next()
+
+    with_outbox(scenario)

@@ -45,6 +45,13 @@ def test_a_single_late_tick_is_neither_made_up_for_nor_reported():
     assert pacer.steps(100.0, 1.0) == 64, "after the machine slept, time goes on rather than races"
 
 
+def test_a_longer_step_is_taken_less_often():
+    pacer = Pacer(DT)
+    assert pacer.steps(TICK, 1.0) == 16
+    pacer.follow(1 / 60)
+    assert [pacer.steps(TICK, 1.0) for _ in range(3)] == [1, 1, 1]
+
+
 def test_rest_forgets():
     pacer = Pacer(DT)
     pacer.spent(1, 1.0)

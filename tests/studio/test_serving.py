@@ -47,9 +47,9 @@ def test_tokens_are_new_every_time_and_not_in_the_repr():
     assert Door(8, "t").address("::1") == "http://[::1]:8/?token=t"
 
 
-def test_a_page_that_was_not_built_says_how_to_build_it(lab, tmp_path):
+def test_a_page_that_was_not_built_says_how_to_build_it(lab, services, tmp_path):
     door = Door(80, secrets.token_urlsafe())
-    app = application((lab,), door, static=tmp_path)
+    app = application((lab,), door, services, static=tmp_path)
     sent = []
 
     async def receive():

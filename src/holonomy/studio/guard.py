@@ -123,6 +123,7 @@ def policy(host: str) -> str:
     socket = f" ws://{host}" if host else ""
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob:; "
+        "media-src blob:; "
         f"connect-src 'self'{socket}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 

@@ -1,86 +1,236 @@
-"""What a lab is: one system, the numbers a user may turn, and how to draw and grasp it.
+"""What a lab is: systems of one kind, what a user may set about them, and how to draw and grasp them.
 
-A new lab is one file in `studio/labs` with one final class, and one line in `studio/labs/__init__.py`. Everything else
-(time, history, undo, frames, the page) is shared.
+A new lab is one final class in `studio/labs` and one line in `studio/labs/__init__.py`; everything else (time, history,
+undo, frames, the page) is shared. A lab is asked two kinds of things. Those that are asked all the time are answered
+with NumPy, at once, by the class itself. What is compiled, a `Program`, is traced with JAX in another process, so its
+module is imported only when `program` or `equations` is called.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
 from holonomy.studio import wire
+from holonomy.studio.kernel import Kernel
 
-Parameters = Mapping[str, float]
-State = Any
-"""A stepper's own state: immutable, opaque, exact. Keeping the object keeps every bit of the motion."""
+if TYPE_CHECKING:
+    from holonomy.motion import AbstractMethod
+    from holonomy.studio.program import Program
+    from holonomy.systems import System
+
+Coordinates = Float[np.ndarray, " n"]
+Structure = tuple[tuple[str, Hashable], ...]
+"""What decides which code is compiled, as names and values; all else is numbers."""
 
 
-class AbstractStepper(Protocol):
-    """The part of `holonomy.motion.Stepper` that the studio uses."""
+class Refusal(Exception):
+    """A command that makes sense, but not now or not with this value; the sentence goes to the user."""
 
-    def start(self, t: float, q: Float[np.ndarray, " n"], v: Float[np.ndarray, " n"]) -> State:
-        """The state at time t with coordinates q and velocities v."""
-        ...
 
-    def advance(self, state: State, steps: int) -> State:
-        """The state `steps` steps later; `advance(advance(s, a), b)` and `advance(s, a + b)` have the same bits."""
-        ...
+@dataclass(frozen=True)
+class Settings:
+    """Everything a user has set: numbers, choices and what is on."""
 
-    def read(self, state: State) -> tuple[float, np.ndarray, np.ndarray, float]:
-        """Time, coordinates, velocities and energy."""
-        ...
+    parameters: Mapping[str, float]
+    choices: Mapping[str, str]
+    toggles: Mapping[str, bool]
+
+    def with_parameter(self, name: str, value: float) -> Settings:
+        """The same with one other number."""
+        return replace(self, parameters={**self.parameters, name: value})
+
+    def with_choice(self, name: str, value: str) -> Settings:
+        """The same with one other choice."""
+        return replace(self, choices={**self.choices, name: value})
+
+    def with_toggle(self, name: str, on: bool) -> Settings:
+        """The same with one thing on or off."""
+        return replace(self, toggles={**self.toggles, name: on})
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What the shell computes beside the motion itself, for the channels of `AbstractLab.channels`."""
+
+    divergence: float
+    lyapunov: float
 
 
 class AbstractLab(ABC):
-    """A system with its parameters, picture and energies.
+    """A kind of system with its settings, picture and energies. Holds no state: one object serves all users."""
 
-    All methods but `stepper` are called at every picture and must be cheap; `stepper` may compile, the first time it is
-    called.
-    """
+    name: str
+    title: str
+    frame_seconds: float
+    """Motion between two pictures at speed 1; a whole number of steps."""
 
-    @property
-    @abstractmethod
-    def view(self) -> wire.LabView:
-        """What the page is told about the lab."""
+    # ── Settings ──────────────────────────────────────────────────────────────────────────────────
 
     @abstractmethod
-    def stepper(self, parameters: Parameters) -> AbstractStepper:
-        """The motion under these parameters, in steps of `view.dt`. Must not compile again for other parameters."""
+    def opening(self) -> Settings:
+        """The settings with which the lab opens."""
 
     @abstractmethod
-    def start(self) -> tuple[float, Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
-        """Time, coordinates and velocities with which the lab opens."""
+    def completed(self, settings: Settings) -> Settings:
+        """The settings with what they need added at its default and what they do not know left out.
+
+        Raises `Refusal` for a combination that makes no sense.
+        """
 
     @abstractmethod
-    def position(self, q: Float[np.ndarray, " n"], parameters: Parameters) -> Float[np.ndarray, "points d"]:
-        """The points to draw: the anchors, then the bodies."""
+    def view(self, settings: Settings, revision: int) -> wire.LabView:
+        """What the page is told. Depends on settings only through `outline`."""
 
     @abstractmethod
-    def energy(
-        self, q: Float[np.ndarray, " n"], v: Float[np.ndarray, " n"], total: float, parameters: Parameters
-    ) -> Float[np.ndarray, " kinds"]:
-        """The energies of `view.energies`, in joules, given the total that the stepper computed."""
+    def outline(self, settings: Settings) -> Hashable:
+        """Equal for settings that have the same `view`."""
 
     @abstractmethod
-    def dragged(
-        self, q: Float[np.ndarray, " n"], body: int, target: Float[np.ndarray, " d"], parameters: Parameters
-    ) -> Float[np.ndarray, " n"]:
+    def structure(self, settings: Settings) -> Structure:
+        """Which code the motion needs."""
+
+    @abstractmethod
+    def likely(self, settings: Settings) -> tuple[Structure, ...]:
+        """Structures that the user may want next, the likeliest first; they are compiled while there is time."""
+
+    # ── The motion ────────────────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def step(self, settings: Settings) -> float:
+        """The method's step in seconds."""
+
+    @abstractmethod
+    def numbers(self, settings: Settings) -> Float[np.ndarray, " numbers"]:
+        """The parameters as the row that the compiled code takes."""
+
+    @abstractmethod
+    def start(self, settings: Settings) -> tuple[Coordinates, Coordinates]:
+        """Coordinates and velocities with which the lab opens."""
+
+    @abstractmethod
+    def carried(
+        self, old: Settings, new: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates
+    ) -> tuple[Coordinates, Coordinates]:
+        """A state under old settings as one under new ones, whose kernel this is; the same motion as far as can be."""
+
+    @abstractmethod
+    def ghost(self, settings: Settings, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates] | None:
+        """Where a second motion starts beside the first, or None when there is none."""
+
+    @abstractmethod
+    def keeps_ghost(self, old: Settings, new: Settings) -> bool:
+        """Whether a ghost goes on from its own state when settings change so, rather than start beside again."""
+
+    @abstractmethod
+    def distance(self, settings: Settings, a: Coordinates, b: Coordinates) -> float:
+        """How far two configurations are from each other in the space of configurations."""
+
+    def acted(self, settings: Settings, name: str, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates]:
+        """The state after pressing the lab's own button of that name."""
+        raise Refusal(f"There is no button {name!r} in this lab.")
+
+    # ── The picture ───────────────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def anchors(self, settings: Settings) -> Float[np.ndarray, "anchors d"]:
+        """The fixed points of the picture."""
+
+    @abstractmethod
+    def dragged(self, settings: Settings, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]) -> Coordinates:
         """Coordinates near q that bring the body to the target, or as near as it can go."""
 
-    @abstractmethod
-    def extent(self, parameters: Parameters) -> float:
-        """Half the width of a square about the origin that holds every position."""
+    def thrown(self, settings: Settings, q: Coordinates, body: int, velocity: Float[np.ndarray, " 3"]) -> Coordinates:
+        """Velocities when the body is let go with this velocity of the hand; at rest for bodies that are not thrown."""
+        return np.zeros_like(q)
 
     @abstractmethod
-    def radii(self, parameters: Parameters) -> tuple[float, ...]:
-        """Radius of each body in the picture, as a fraction of the extent."""
+    def extents(self, settings: Settings) -> tuple[float, ...]:
+        """For each picture, half the width of a square or cube about the origin that holds every position."""
 
-    @property
-    def defaults(self) -> dict[str, float]:
-        """The parameters with which the lab opens."""
-        return {parameter.name: parameter.default for parameter in self.view.parameters}
+    @abstractmethod
+    def radii(self, settings: Settings) -> tuple[float, ...]:
+        """Radius of each body in its picture, as a fraction of the extent."""
+
+    @abstractmethod
+    def energies(self, settings: Settings, channels: Float[np.ndarray, " channels"]) -> Float[np.ndarray, " energies"]:
+        """The energies of the view out of what a kernel sees of one motion."""
+
+    @abstractmethod
+    def channels(
+        self,
+        settings: Settings,
+        main: Float[np.ndarray, " channels"],
+        ghost: Float[np.ndarray, " channels"] | None,
+        extra: Extra,
+    ) -> Float[np.ndarray, " all_channels"]:
+        """The channels of the view out of what a kernel sees of the motion and of its ghost."""
+
+    @abstractmethod
+    def caution(self, settings: Settings) -> str:
+        """Why a figure of the certificate is to be taken with care; empty when there is no reason."""
+
+    # ── In the workshop ───────────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def program(self, structure: Structure) -> Program:
+        """What to compile for a structure. May import JAX."""
+
+    @abstractmethod
+    def library(self, settings: Settings) -> tuple[System, AbstractMethod]:
+        """The system and the method as a user of the library would make them. May import JAX."""
+
+    @abstractmethod
+    def equations(self, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """A sentence and titled formulas: the equations of motion. May import JAX, may take seconds."""
+
+    # ── Taking it along ───────────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def snippet(self, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
+        """A Python program that holds the same system in the same state."""
+
+    @abstractmethod
+    def scene(self, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
+        """A scene file with the same system in the same state, or `Refusal` where a scene cannot say it."""
+
+    @abstractmethod
+    def columns(self, settings: Settings) -> tuple[str, ...]:
+        """Names of the coordinates, for files."""
+
+
+def checked(view: wire.LabView, settings: Settings, command: Any) -> Settings:
+    """The settings after `SetParameter`, `SetChoice` or `SetToggle`, or `Refusal`."""
+    match command:
+        case wire.SetParameter(name, value, _):
+            known = _known(view.parameters, name, "parameter")
+            high = known.high if known.most is None else known.most
+            if not known.low <= value <= high:
+                between = f"between {known.low:g} and {high:g} {known.unit}".rstrip()
+                raise Refusal(f"{known.label} lies {between}, but {value:g} was given.")
+            if known.integer and value != round(value):
+                raise Refusal(f"{known.label} is a whole number, but {value:g} was given.")
+            return settings.with_parameter(name, value)
+        case wire.SetChoice(name, value):
+            known = _known(view.choices, name, "choice")
+            if value not in {option.value for option in known.options}:
+                options = ", ".join(option.value for option in known.options)
+                raise Refusal(f"{known.label} is one of {options}, but {value!r} was given.")
+            return settings.with_choice(name, value)
+        case wire.SetToggle(name, on):
+            _known(view.toggles, name, "switch")
+            return settings.with_toggle(name, on)
+        case _:
+            raise TypeError(f"{command!r} sets nothing.")
+
+
+def _known(views: tuple[Any, ...], name: str, what: str) -> Any:
+    for view in views:
+        if view.name == name:
+            return view
+    raise Refusal(f"There is no {what} {name!r} in this lab.")

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from holonomy.studio.lab import AbstractStepper, State
+from typing import Any, Final, Protocol
 
 SPACING: Final = 960
 MOST_KEPT: Final = 2048
 
+State = Any
+"""A mover's own state: immutable, opaque, exact. Keeping the object keeps every bit of the motion."""
+
+
+class AbstractMover(Protocol):
+    """What an orbit needs to go on."""
+
+    def advance(self, state: State, steps: int) -> State:
+        """The state `steps` steps later; `advance(advance(s, a), b)` and `advance(s, a + b)` have the same bits."""
+        ...
+
 
 class Orbit:
-    r"""The sequence \(s_0, s_1 = \Phi(s_0), s_2 = \Phi(s_1), \dots\) of one stepper from one start.
+    r"""The sequence \(s_0, s_1 = \Phi(s_0), s_2 = \Phi(s_1), \dots\) of one mover from one start.
 
     \(\Phi\) is deterministic, so it is enough to keep some of the states: \(s_k\) is computed again from the last kept
     one before it, with the same bits. When `MOST_KEPT` are kept, every second one goes and the spacing doubles: memory
     is bounded and the whole orbit, back to its start, stays within reach.
     """
 
-    def __init__(self, stepper: AbstractStepper, start: State, *, spacing: int = SPACING, most_kept: int = MOST_KEPT):
-        self.stepper = stepper
-        self.start_energy = stepper.read(start)[3]
+    def __init__(self, mover: AbstractMover, start: State, *, spacing: int = SPACING, most_kept: int = MOST_KEPT):
+        self.mover = mover
+        self.start = start
         self._spacing = spacing
         self._most_kept = most_kept
         self._kept: dict[int, State] = {0: start}
@@ -34,7 +43,7 @@ class Orbit:
         """The state with number index + steps, given the one with number index; remembers some on the way."""
         while steps > 0:
             stride = min(steps, self._spacing - index % self._spacing)
-            state = self.stepper.advance(state, stride)
+            state = self.mover.advance(state, stride)
             index += stride
             steps -= stride
             if index % self._spacing == 0:

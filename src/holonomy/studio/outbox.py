@@ -17,26 +17,40 @@ from holonomy.studio.simulation import MOST_SAMPLES
 
 MOST_IN_FLIGHT: Final = 3
 """Frames sent and not yet seen by the page. With more than one, a round trip does not cost a picture."""
-MOST_REFUSALS: Final = 16
+MOST_ANSWERS: Final = 16
+
+
+class Over(Exception):
+    """The page is not served any longer; the sentence says why."""
 
 
 class Outbox:
     """Filled by a simulation's thread, emptied by the event loop.
 
-    A new frame replaces one that waits, and so do new controls; refusals wait in a short line of which the oldest drop
-    out. A page that stops reading thus costs one frame of memory and delays no one.
+    A new frame replaces one that waits, and so do new controls and a new structure; refusals and other answers wait in
+    a short line of which the oldest drop out. A page that stops reading thus costs one frame of memory and delays no
+    one.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop):
         self._loop = loop
         self._something = asyncio.Event()
         self._lock = threading.Lock()
-        self._first: deque[wire.Notice] = deque()
+        self._woken = False
+        self._welcome: wire.Welcome | None = None
+        self._lab: wire.Lab | None = None
         self._controls: wire.Controls | None = None
         self._last_controls: wire.Controls | None = None
-        self._refusals: deque[wire.Refused] = deque(maxlen=MOST_REFUSALS)
+        self._answers: deque[wire.Notice] = deque(maxlen=MOST_ANSWERS)
         self._frame: wire.Frame | None = None
         self._in_flight: deque[int] = deque()
+        self._over = ""
+
+    def end(self, reason: str) -> None:
+        """Nothing more is sent; `next` raises `Over` with the reason."""
+        with self._lock:
+            self._over = reason
+        self._wake()
 
     def say(self, notice: wire.Notice) -> None:
         """Send a notice as soon as the page can take it. From any thread."""
@@ -46,19 +60,23 @@ class Outbox:
                     if notice == self._last_controls:
                         return
                     self._controls = self._last_controls = notice
-                case wire.Refused():
-                    self._refusals.append(notice)
+                case wire.Welcome():
+                    self._welcome = notice
+                case wire.Lab():
+                    self._lab, self._frame = notice, None
                 case _:
-                    self._first.append(notice)
+                    self._answers.append(notice)
         self._wake()
 
     def show(self, frame: wire.Frame) -> None:
         """Send this frame instead of any older one that still waits, whose rows it takes over. From any thread."""
         with self._lock:
-            if self._frame is not None:
+            if self._frame is not None and self._frame.revision == frame.revision:
                 sample = np.concatenate([self._frame.sample, frame.sample])[-MOST_SAMPLES:]
                 frame = replace(frame, sample=sample)
             self._frame = frame
+            if len(self._in_flight) >= MOST_IN_FLIGHT:
+                return  # no one is waiting for it; `seen` wakes the loop
         self._wake()
 
     def seen(self, sequence: int) -> None:
@@ -66,6 +84,8 @@ class Outbox:
         with self._lock:
             while self._in_flight and self._in_flight[0] <= sequence:
                 self._in_flight.popleft()
+            if self._frame is None:
+                return
         self._wake()
 
     async def next(self) -> str | bytes:
@@ -79,19 +99,34 @@ class Outbox:
 
     def _take(self) -> str | bytes | None:
         with self._lock:
-            if self._first:
-                return encode(self._first.popleft())
-            if self._controls is not None:
-                controls, self._controls = self._controls, None
-                return encode(controls)
-            if self._refusals:
-                return encode(self._refusals.popleft())
+            self._woken = False
+            if self._over:
+                raise Over(self._over)
+            for notice in (self._welcome, self._lab, self._controls):
+                if notice is not None:
+                    self._sent(notice)
+                    return encode(notice)
+            if self._answers:
+                return encode(self._answers.popleft())
             if self._frame is not None and len(self._in_flight) < MOST_IN_FLIGHT:
                 frame, self._frame = self._frame, None
                 self._in_flight.append(frame.sequence)
                 return wire.pack(frame)
             return None
 
+    def _sent(self, notice: wire.Notice) -> None:
+        if notice is self._welcome:
+            self._welcome = None
+        elif notice is self._lab:
+            self._lab = None
+        else:
+            self._controls = None
+
     def _wake(self) -> None:
+        """Tell the loop, once for all that has come since it last looked."""
+        with self._lock:
+            if self._woken:
+                return
+            self._woken = True
         with contextlib.suppress(RuntimeError):  # the loop has closed: there is no one left to tell
             self._loop.call_soon_threadsafe(self._something.set)

@@ -34,6 +34,11 @@ class Pacer:
         """Whether the motion runs noticeably slower than asked."""
         return self._served < _BEHIND
 
+    def follow(self, dt: float) -> None:
+        """Steps have this length from now on."""
+        if dt != self._dt:
+            self._dt, self._owed, self._cost = dt, 0.0, 0.0
+
     def rest(self) -> None:
         """Time was held: nothing is owed."""
         self.rate = 0.0

@@ -1,4 +1,4 @@
-"""The studio's web server: the built page, and one WebSocket per user."""
+"""The studio's web server: the built page, one WebSocket per user, and files to take away."""
 
 from __future__ import annotations
 
@@ -21,22 +21,25 @@ from holonomy.studio.codec import MessageError, decode
 from holonomy.studio.guard import Door, Guard
 from holonomy.studio.lab import AbstractLab
 from holonomy.studio.live import Live
-from holonomy.studio.outbox import Outbox
+from holonomy.studio.outbox import Outbox, Over
+from holonomy.studio.services import Services
+from holonomy.studio.sessions import MOST_CLIENTS, Sessions
 
 STATIC: Final = Path(__file__).parent / "static"
-MOST_CLIENTS: Final = 32
 MOST_MISTAKES: Final = 20
 """Messages that are not commands before the socket closes: enough for a page out of step to say so, no flood."""
 
 POLICY_VIOLATION: Final = 1008
 TRY_AGAIN_LATER: Final = 1013
+TAKEN_OVER: Final = 4001
 
 
-def application(labs: tuple[AbstractLab, ...], door: Door, *, static: Path = STATIC) -> ASGIApp:
+def application(labs: tuple[AbstractLab, ...], door: Door, services: Services, *, static: Path = STATIC) -> ASGIApp:
     """The whole server as one ASGI application, guarded. The first lab opens unless another is named."""
-    studio = _Studio(labs)
+    studio = _Studio(labs, services)
     routes = [
         WebSocketRoute("/live", studio.live),
+        Route("/download/{key}", studio.download),
         Route("/door", _door),
         Mount("/", _page(static)),
     ]
@@ -44,12 +47,13 @@ def application(labs: tuple[AbstractLab, ...], door: Door, *, static: Path = STA
 
 
 class _Studio:
-    """Counts its users and gives each one a simulation."""
+    """Gives each user a simulation."""
 
-    def __init__(self, labs: tuple[AbstractLab, ...]):
-        self._labs = {lab.view.name: lab for lab in labs}
-        self._first = labs[0].view.name
-        self._clients = 0
+    def __init__(self, labs: tuple[AbstractLab, ...], services: Services):
+        self._labs = {lab.name: lab for lab in labs}
+        self._first = labs[0].name
+        self._services = services
+        self._sessions = Sessions(services)
 
     async def live(self, socket: WebSocket) -> None:
         """One user, from the first message to the last."""
@@ -58,24 +62,34 @@ class _Studio:
         if lab is None:
             await socket.close(POLICY_VIOLATION, f"The studio's labs are: {', '.join(self._labs)}.")
             return
-        if self._clients >= MOST_CLIENTS:
+        if self._sessions.full:
             reason = f"The studio serves {MOST_CLIENTS} pages at once; close one of them first."
             await socket.close(TRY_AGAIN_LATER, reason)
             return
-        self._clients += 1
         outbox = Outbox(asyncio.get_running_loop())
-        live = Live(lab, outbox)
+        wanted = socket.query_params.get("session", "")
+        name, live, resumed, before = self._sessions.join(wanted, lab, outbox)
+        if before is not None:
+            before.end("This simulation was opened in another window.")
         try:
-            outbox.say(self._welcome(lab))
-            live.start()
+            outbox.say(self._welcome(live, name, resumed))
             await _first_done(_send(socket, outbox), _receive(socket, live, outbox))
         finally:
-            live.stop()
-            self._clients -= 1
+            self._sessions.leave(name, outbox)
 
-    def _welcome(self, lab: AbstractLab) -> wire.Welcome:
-        entries = tuple(wire.LabEntry(name, other.view.title) for name, other in self._labs.items())
-        return wire.Welcome(wire.PROTOCOL, holonomy.__version__, entries, "", False, lab.view)
+    async def download(self, request: Request) -> Response:
+        """A file that a simulation has made, once."""
+        file = self._services.shelf.take(request.path_params["key"])
+        if file is None:
+            return PlainTextResponse("This file was taken already, or its time is over.\n", status_code=404)
+        headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+        return Response(file.data, media_type=file.media, headers=headers)
+
+    def _welcome(self, live: Live, name: str, resumed: bool) -> wire.Welcome:
+        entries = tuple(wire.LabEntry(other.name, other.title) for other in self._labs.values())
+        simulation = live.simulation
+        view = live.lab.view(live.lab.opening(), 0) if simulation is None else simulation.view
+        return wire.Welcome(wire.PROTOCOL, holonomy.__version__, entries, name, resumed, view)
 
 
 async def _first_done(*jobs: Coroutine[object, object, None]) -> None:
@@ -94,7 +108,11 @@ async def _first_done(*jobs: Coroutine[object, object, None]) -> None:
 
 async def _send(socket: WebSocket, outbox: Outbox) -> None:
     while True:
-        message = await outbox.next()
+        try:
+            message = await outbox.next()
+        except Over as over:
+            await socket.close(TAKEN_OVER, str(over))
+            return
         if isinstance(message, bytes):
             await socket.send_bytes(message)
         else:
@@ -117,7 +135,7 @@ async def _receive(socket: WebSocket, live: Live, outbox: Outbox) -> None:
             if mistakes > MOST_MISTAKES:
                 await socket.close(POLICY_VIOLATION, "Too many messages that are not commands.")
                 return
-            outbox.say(wire.Refused(str(error)))
+            outbox.say(wire.Refused(str(error), ""))
             continue
         if isinstance(command, wire.Seen):
             outbox.seen(command.sequence)

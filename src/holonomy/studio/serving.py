@@ -15,10 +15,11 @@ from starlette.types import ASGIApp
 
 from holonomy.studio.codec import LONGEST_MESSAGE
 from holonomy.studio.guard import LOOPBACK, Door
+from holonomy.studio.kernel import Kernel
 from holonomy.studio.lab import AbstractLab
 from holonomy.studio.labs import all_labs
-from holonomy.studio.live import prepare
 from holonomy.studio.server import application
+from holonomy.studio.services import Services
 
 PORTS_TO_TRY: Final = 20
 
@@ -33,11 +34,15 @@ def serve(host: str, port: int, open_browser: bool) -> None:
     address = door.address(host)
     print(f"Holonomy studio: {address}", flush=True)
     print("Ctrl-C ends it.", flush=True)
-    threading.Thread(target=_warm, args=(labs[0],), name="studio-warm", daemon=True).start()
+    services = Services()
+    _warm(services, labs[0])
     if open_browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    with listener:
-        server(application(labs, door)).run(sockets=[listener])
+    try:
+        with listener:
+            server(application(labs, door, services)).run(sockets=[listener])
+    finally:
+        services.stop()
 
 
 def server(app: ASGIApp) -> uvicorn.Server:
@@ -84,9 +89,11 @@ def bind(host: str, port: int) -> socket.socket:
     raise ValueError(f"Ports {port} to {port + PORTS_TO_TRY - 1} are taken; pass another one, or 0 for any free one.")
 
 
-def _warm(lab: AbstractLab) -> None:
+def _warm(services: Services, lab: AbstractLab) -> None:
     """Compile while the browser opens. A failure is told to whoever opens the page, where it will happen again."""
-    try:
-        prepare(lab)
-    except Exception:  # noqa: BLE001 - whatever it is, it is logged and the server goes on
-        _log.exception("the first lab could not be prepared")
+
+    def done(kernel: Kernel | None, sentence: str) -> None:
+        if kernel is None:
+            _log.error("the first lab could not be prepared: %s", sentence)
+
+    services.foundry.fetch(lab, lab.structure(lab.opening()), done)

@@ -3,95 +3,109 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from holonomy.motion import SimulationError
-from holonomy.studio import wire
-from holonomy.studio.lab import AbstractLab, Parameters, State
+from holonomy.studio import document, wire
+from holonomy.studio.document import Document
+from holonomy.studio.kernel import Kernel, Stopped
+from holonomy.studio.lab import AbstractLab, Refusal, Settings, Structure, checked
+from holonomy.studio.mover import Mover, Reading
 from holonomy.studio.orbit import Orbit
+from holonomy.studio.timeline import Moment, Segment, beginning
 
 MOST_UNDOS: Final = 200
-KEPT_PER_UNDO: Final = 32
-"""States that an orbit keeps once it lies in the past, so that many undos do not hold many whole orbits."""
 MOST_SAMPLES: Final = 512
 """Rows of recent motion that wait for the next frame."""
 
-
-class Refusal(Exception):
-    """A command that makes sense, but not now or not with this value; the sentence goes to the user."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """All that undo restores: which motion, how far along it, and the parameters that drive it."""
-
-    orbit: Orbit
-    index: int
-    state: State
-    parameters: Parameters
+Kernels = Callable[[Structure], Kernel | None]
+"""The code for a structure where it is at hand, None where it must be made first."""
+Pair = tuple[np.ndarray, np.ndarray]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A moment in numbers."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """Everything that undo restores."""
 
-    t: float
-    q: np.ndarray
-    v: np.ndarray
-    total: float
-    energy: np.ndarray
-    position: np.ndarray
+    moment: Moment
+    speed: float
+    playing: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An entry of the undo list: what was done, and the moment on the other side of it."""
+    """An entry of the undo list: what was done, and how things were on the other side of it."""
 
     name: str
-    moment: Moment
+    snapshot: Snapshot
 
 
-def certificate(lab: AbstractLab) -> wire.CertificateView:
-    """What computes the motion."""
-    method, _, traits = lab.view.method.partition(", ")
-    return wire.CertificateView("", method, (traits,) if traits else (), "")
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Settings that wait for their code; with `state`, what the motion goes on from then."""
+
+    settings: Settings
+    structure: Structure
+    state: Document | None = None
+    reset: bool = False
 
 
 class Simulation:
-    """The state of one user's lab."""
+    """The state of one user's lab.
 
-    def __init__(self, lab: AbstractLab):
+    A change that needs code which is not there yet waits in `wanted`; the motion goes on as it was until `supply` or
+    `give_up` is called.
+    """
+
+    def __init__(self, lab: AbstractLab, kernels: Kernels, settings: Settings | None = None):
         self.lab = lab
         self.playing = False
         self.speed = 1.0
         self.held: int | None = None
-        self._frame_steps = round(lab.view.frame_seconds / lab.view.dt)
-        self._traced = [lab.view.anchors + i for i, body in enumerate(lab.view.bodies) if body.trail]
+        self.revision = 0
+        self._kernels = kernels
         self._undo: list[Action] = []
         self._redo: list[Action] = []
         self._grouped: str | None = None  # the action that further commands of its kind belong to
+        self._pending: Pending | None = None
         self._samples: deque[np.ndarray] = deque(maxlen=MOST_SAMPLES)
-        self._arrive(self._opening(lab.defaults))
+        self._outline: object = None
+        settings = lab.opening() if settings is None else settings
+        kernel = kernels(lab.structure(settings))
+        if kernel is None:
+            raise ValueError("A simulation starts with a structure whose code is there.")
+        self._arrive(beginning(self._segment(settings, kernel, 0.0, *lab.start(settings))))
 
     @property
     def moment(self) -> Moment:
         """Where the motion is now."""
         return self._now
 
+    @property
+    def reading(self) -> Reading:
+        """The present state in numbers."""
+        return self._reading
+
+    @property
+    def wanted(self) -> Structure | None:
+        """The structure that a change waits for."""
+        return None if self._pending is None else self._pending.structure
+
     def advance(self, steps: int) -> None:
         """Let the motion go on; `Refusal` when it cannot, with the last good state kept and time held."""
         while steps > 0:
-            stride = min(steps, self._frame_steps)  # so that curves stay smooth at high speed
-            now = self._now
-            self._arrive(Moment(now.orbit, now.index + stride, self._run(now, stride), now.parameters))
+            # Rows end at whole pictures, so that curves are even and the same at every speed.
+            picture, index = self._now.segment.mover.stride, self._now.index
+            stride = min(steps, picture - index % picture)
+            self._arrive(self._later(stride), row=(index + stride) % picture == 0)
             steps -= stride
 
     def apply(self, command: wire.Command) -> None:
         """Carry out one command, or raise `Refusal` and change nothing."""
-        if not isinstance(command, (wire.Step, wire.SetParameter, wire.DragMove, wire.Seen)):
+        if not isinstance(command, (wire.Step, wire.Seek, wire.SetParameter, wire.DragMove, wire.Seen)):
             self._grouped = None
         match command:
             case wire.Play():
@@ -102,35 +116,65 @@ class Simulation:
                 self.playing = False
             case wire.Step(frames, repeat):
                 self._step(frames, repeat)
+            case wire.Seek(time, settled):
+                self._seek(time, settled)
             case wire.DragBegin(body):
                 self._grasp(body)
-            case wire.DragMove(x, y, _):
-                self._drag(np.array([x, y]))
-            case wire.DragEnd():
-                self.held = None
-            case wire.SetParameter(name, value, settled):
-                self._set(name, value, settled)
+            case wire.DragMove(x, y, z):
+                self._drag(np.array([x, y, z]))
+            case wire.DragEnd(x, y, z):
+                self._release(np.array([x, y, z]))
+            case wire.SetParameter() | wire.SetChoice() | wire.SetToggle():
+                self._set(command)
+            case wire.Act(name):
+                self._act(name)
             case wire.SetSpeed(value):
-                self.speed = value
+                self._set_speed(value)
             case wire.Reset(defaults):
-                self._remember("reset")
-                self._jump(self._opening(self.lab.defaults if defaults else self._now.parameters))
+                self._reset(defaults)
             case wire.Undo():
                 self._swap(self._undo, self._redo, "undo")
             case wire.Redo():
                 self._swap(self._redo, self._undo, "redo")
-            case wire.Seen():
+            case wire.Restore(text):
+                self._restore(document.read(self.lab, text))
+            case wire.Seen() | wire.Share() | wire.Export() | wire.AskEquations():
                 pass
-            case _:
-                raise Refusal("This lab cannot do that yet.")
 
-    def controls(self, phase: wire.Phase = "ready", message: str = "") -> wire.Controls:
+    def supply(self, kernel: Kernel) -> None:
+        """The code that was wanted has come: go on with it."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            self._change(pending, kernel)
+
+    def give_up(self) -> None:
+        """The code that was wanted cannot be had: the change that needed it is taken back."""
+        if self._pending is not None:
+            self._pending = None
+            self._grouped = None
+            if self._undo:
+                self._undo.pop()
+
+    def document(self) -> str:
+        """The present state as a document."""
+        state, mover = self._now.state, self._now.segment.mover
+        now = self._reading
+        ghost = None if state.ghost is None else (mover.kernel.q(state.ghost), mover.kernel.v(state.ghost))
+        found = Document(self._now.settings, self.speed, now.t, now.q, now.v, ghost)
+        return document.written(self.lab, found)
+
+    def controls(self, message: str = "") -> wire.Controls:
         """What the page's controls should show."""
-        parameters = dict(self._now.parameters)
+        settings = self._now.settings if self._pending is None else self._pending.settings
+        kernel = self._now.segment.mover.kernel
+        shown = self._now.settings
         return wire.Controls(
-            phase, message, self.playing, self.speed, self.held, parameters, {}, {},
-            self.lab.extent(parameters), (self.lab.extent(parameters),), self.lab.radii(parameters),
-            certificate(self.lab),
+            "ready" if self._pending is None else "compiling",
+            message or ("" if self._pending is None else "Compiling the new equations of motion."),
+            self.playing, self.speed, self.held,
+            dict(settings.parameters), dict(settings.choices), dict(settings.toggles),
+            self.lab.extents(shown), self.lab.radii(shown),
+            wire.CertificateView(kernel.engine, kernel.method, kernel.traits, self.lab.caution(shown)),
             self._undo[-1].name if self._undo else None, self._redo[-1].name if self._redo else None,
         )  # fmt: skip
 
@@ -144,107 +188,194 @@ class Simulation:
             flags |= wire.FrameFlag.HELD
         if behind:
             flags |= wire.FrameFlag.BEHIND
-        sample = np.array(self._samples).reshape(-1, self._row(now).size)
+        sample = np.array(self._samples).reshape(-1, self._width)
         self._samples.clear()
-        drift = now.total - self._now.orbit.start_energy
-        origin = self._now.orbit.stepper.read(self._now.orbit.at(0))[0]
+        drift = now.total - self._now.segment.energy
         return wire.Frame(
-            sequence, flags, self.lab.view.revision, now.t, drift, rate, origin, now.t, self._now.index,
-            now.q, now.v, now.energy, self._channels(now), now.position, np.zeros(len(self.lab.view.rods)), sample,
+            sequence, flags, self.revision, now.t, drift, rate, self._now.oldest, self._now.newest, self._now.index,
+            now.q, now.v, now.energy, now.channel, now.position, now.strain, sample,
         )  # fmt: skip
 
     # ── One command each ──────────────────────────────────────────────────────────────────────────
 
     def _step(self, frames: int, repeat: bool) -> None:
-        self.playing = False
         now = self._now
-        index = max(0, now.index + frames * self._frame_steps)
-        if frames < 0 and now.index == 0:
+        steps = frames * now.segment.mover.stride
+        if frames < 0 and now.number == 0 and now.index == 0:
             raise Refusal("This motion starts here; undo goes back to what was before.")
-        state = self._run(now, index - now.index) if frames >= 0 else now.orbit.at(index)
+        then = self._later(steps) if frames >= 0 else now.back(-steps)
         self._remember("step", group=repeat)
-        self._arrive(Moment(now.orbit, index, state, now.parameters))
+        self.playing = False
+        self._arrive(then, broken=frames < 0)
+
+    def _seek(self, time: float, settled: bool) -> None:
+        then = self._now.at(min(max(time, self._now.oldest), self._now.newest))
+        self._remember("move in time", group=True)
+        self.playing = False
+        self._arrive(then, broken=True)
+        if settled:
+            self._grouped = None
 
     def _grasp(self, body: int) -> None:
-        if body >= len(self.lab.view.bodies):
-            raise Refusal(f"There is no body {body + 1}; this lab has {len(self.lab.view.bodies)}.")
+        bodies = self.view.bodies
+        if body >= len(bodies):
+            raise Refusal(f"There is no body {body + 1}; this lab has {len(bodies)}.")
+        if not bodies[body].grasp:
+            raise Refusal(f"The {bodies[body].label} cannot be held.")
         self.held = body
 
     def _drag(self, target: np.ndarray) -> None:
         if self.held is None:
             raise Refusal("No body is held; a drag begins with taking hold of one.")
-        parameters, now = self._now.parameters, self._reading
-        self._remember(f"drag of {self.lab.view.bodies[self.held].label}", group=True)
-        q = self.lab.dragged(now.q, self.held, target, parameters)
-        self._jump(self._from(now.t, q, np.zeros_like(q), parameters))
+        now = self._reading
+        q = self.lab.dragged(self._now.settings, now.q, self.held, target)
+        self._continue(f"drag of {self.view.bodies[self.held].label}", q, np.zeros_like(q), group=True)
 
-    def _set(self, name: str, value: float, settled: bool) -> None:
-        view = next((p for p in self.lab.view.parameters if p.name == name), None)
-        if view is None:
-            raise Refusal(f"There is no parameter {name!r} in this lab.")
-        if not view.low <= value <= view.high:
-            allowed = f"between {view.low:g} and {view.high:g} {view.unit}"
-            raise Refusal(f"{view.label} lies {allowed}, but {value:g} was given.")
-        parameters, now = self._now.parameters, self._reading
-        if value != parameters[name]:
-            self._remember(view.label, group=True)
-            self._jump(self._from(now.t, now.q, now.v, {**parameters, name: value}))
-        if settled:
+    def _release(self, velocity: np.ndarray) -> None:
+        held, self.held = self.held, None
+        if held is not None and self.view.bodies[held].throws and velocity.any():
+            now = self._reading
+            v = self.lab.thrown(self._now.settings, now.q, held, velocity)
+            self._continue(f"throw of {self.view.bodies[held].label}", now.q, v)
+
+    def _set(self, command: wire.SetParameter | wire.SetChoice | wire.SetToggle) -> None:
+        base = self._now.settings if self._pending is None else self._pending.settings
+        settings = self.lab.completed(checked(self.view, base, command))
+        if settings != base:
+            self._remember(_label(self.view, command), group=isinstance(command, wire.SetParameter))
+            self._want(settings)
+        if isinstance(command, wire.SetParameter) and command.settled:
             self._grouped = None
 
-    def _run(self, moment: Moment, steps: int) -> State:
-        try:
-            return moment.orbit.advance(moment.index, moment.state, steps)
-        except SimulationError as error:
-            self.playing = False
-            raise Refusal(str(error.result)) from error
+    def _act(self, name: str) -> None:
+        button = next((action for action in self.view.actions if action.name == name), None)
+        if button is None:
+            raise Refusal(f"There is no button {name!r} in this lab.")
+        now = self._reading
+        q, v = (now.q, now.v) if name == "ghost" else self.lab.acted(self._now.settings, name, now.q, now.v)
+        self._continue(button.label, q, v)
 
-    # ── Moments ───────────────────────────────────────────────────────────────────────────────────
+    def _set_speed(self, value: float) -> None:
+        if not self.view.speed_low <= value <= self.view.speed_high:
+            between = f"between {self.view.speed_low:g} and {self.view.speed_high:g}"
+            raise Refusal(f"Speed lies {between}, but {value:g} was given.")
+        if value != self.speed:
+            self._remember("speed")
+            self.speed = value
 
-    def _opening(self, parameters: Parameters) -> Moment:
-        return self._from(*self.lab.start(), parameters)
+    def _reset(self, defaults: bool) -> None:
+        settings = self.lab.opening() if defaults else self._now.settings
+        self._remember("reset")
+        if defaults:
+            self.speed = 1.0
+        self._want(settings, reset=True)
 
-    def _from(self, t: float, q: np.ndarray, v: np.ndarray, parameters: Parameters) -> Moment:
-        stepper = self.lab.stepper(parameters)
-        state = stepper.start(t, q, v)
-        return Moment(Orbit(stepper, state), 0, state, dict(parameters))
-
-    def _arrive(self, moment: Moment) -> None:
-        """Make this the present moment, and note it for the curves."""
-        t, q, v, total = moment.orbit.stepper.read(moment.state)
-        energy = self.lab.energy(q, v, total, moment.parameters)
-        self._now = moment
-        self._reading = Reading(t, q, v, total, energy, self.lab.position(q, moment.parameters))
-        self._samples.append(self._row(self._reading))
-
-    def _jump(self, moment: Moment) -> None:
-        """Arrive somewhere that the motion did not lead to."""
-        if moment.orbit is not self._now.orbit:
-            self._now.orbit.thin(KEPT_PER_UNDO)
-        self._samples.append(np.full_like(self._row(self._reading), np.nan))
-        self._arrive(moment)
-
-    def _row(self, reading: Reading) -> np.ndarray:
-        traced = reading.position[self._traced].ravel()
-        return np.concatenate([[reading.t], self._channels(reading), traced])
-
-    def _channels(self, reading: Reading) -> np.ndarray:
-        return np.concatenate([reading.energy, reading.q, reading.v])
-
-    def _remember(self, name: str, *, group: bool = False) -> None:
-        """Put the present moment on the undo list, unless this command goes on with the action at its end."""
-        if group and self._grouped == name:
-            return
-        self._grouped = name
-        self._undo.append(Action(name, self._now))
-        del self._undo[:-MOST_UNDOS]
-        self._redo.clear()
+    def _restore(self, found: Document) -> None:
+        self._remember("opened link")
+        self._want(found.settings, found)
 
     def _swap(self, source: list[Action], target: list[Action], word: str) -> None:
         if not source:
             raise Refusal(f"There is nothing to {word}.")
         action = source.pop()
-        target.append(Action(action.name, self._now))
-        self.playing = False
+        target.append(Action(action.name, Snapshot(self._now, self.speed, self.playing)))
+        self._pending = None
         self.held = None
-        self._jump(action.moment)
+        self.speed = action.snapshot.speed
+        self.playing = self.playing and action.snapshot.playing
+        self._arrive(action.snapshot.moment, broken=True)
+
+    # ── Changing ──────────────────────────────────────────────────────────────────────────────────
+
+    def _want(self, settings: Settings, state: Document | None = None, *, reset: bool = False) -> None:
+        """Change to these settings, at once or as soon as their code is there."""
+        pending = Pending(settings, self.lab.structure(settings), state, reset)
+        kernel = self._kernels(pending.structure)
+        self._pending = pending if kernel is None else None
+        if kernel is not None:
+            self._change(pending, kernel)
+
+    def _change(self, pending: Pending, kernel: Kernel) -> None:
+        settings, found = pending.settings, pending.state
+        try:
+            if found is not None:
+                segment = self._segment(settings, kernel, found.t, found.q, found.v, found.ghost)
+                self.speed = found.speed
+                self._arrive(beginning(segment), broken=True)
+            elif pending.reset:
+                segment = self._segment(settings, kernel, 0.0, *self.lab.start(settings))
+                self._arrive(beginning(segment), broken=True)
+            else:
+                self._arrive(self._now.followed(self._carried(settings, kernel)), broken=True)
+        except Stopped as error:
+            raise Refusal(str(error)) from error
+        if self.held is not None and self.held >= len(self.view.bodies):
+            self.held = None
+
+    def _carried(self, settings: Settings, kernel: Kernel) -> Segment:
+        old, now, state = self._now.settings, self._reading, self._now.state
+        q, v = self.lab.carried(old, settings, kernel, now.t, now.q, now.v)
+        ghost = None
+        if state.ghost is not None and self.lab.keeps_ghost(old, settings):
+            ghost = (kernel.q(state.ghost), kernel.v(state.ghost))
+        return self._segment(settings, kernel, now.t, q, v, ghost)
+
+    def _continue(self, name: str, q: np.ndarray, v: np.ndarray, *, group: bool = False) -> None:
+        """Go on from another state at the same time; the ghost starts beside it again."""
+        segment = self._segment(self._now.settings, self._now.segment.mover.kernel, self._reading.t, q, v)
+        self._remember(name, group=group)
+        self._arrive(self._now.followed(segment), broken=True)
+
+    def _segment(
+        self, settings: Settings, kernel: Kernel, t: float, q: np.ndarray, v: np.ndarray, ghost: Pair | None = None
+    ) -> Segment:
+        mover = Mover(self.lab, settings, kernel)
+        try:
+            start = mover.start(t, q, v, ghost)
+        except Stopped as error:
+            raise Refusal(str(error)) from error
+        return Segment(mover, Orbit(mover, start), settings, t, mover.read(start).total, 0)
+
+    def _later(self, steps: int) -> Moment:
+        try:
+            return self._now.later(steps)
+        except Stopped as error:
+            self.playing = False
+            raise Refusal(f"{error} Undo, reset, or choose another method or a gentler start.") from error
+
+    def _arrive(self, moment: Moment, *, broken: bool = False, row: bool = True) -> None:
+        """Make this the present moment, and note it for the curves; `broken` where the motion did not lead there."""
+        settings = moment.settings
+        self._now = moment
+        self._reading = moment.segment.mover.read(moment.state)
+        outline = self.lab.outline(settings)
+        if outline != self._outline:
+            self._outline = outline
+            self.revision += 1
+            self.view = self.lab.view(settings, self.revision)
+            anchors = self.view.anchors
+            self._traced = [anchors + i for i, body in enumerate(self.view.bodies) if body.trail]
+            self._width = 1 + len(self._reading.channel) + len(self._traced) * self._reading.position.shape[1]
+            self._samples.clear()
+        elif broken:
+            self._samples.append(np.full(self._width, np.nan))
+        if row:
+            traced = self._reading.position[self._traced].ravel()
+            self._samples.append(np.concatenate([[self._reading.t], self._reading.channel, traced]))
+
+    def _remember(self, name: str, *, group: bool = False) -> None:
+        """Put the present on the undo list, unless this command goes on with the action at its end."""
+        if group and self._grouped == name:
+            return
+        self._grouped = name
+        self._undo.append(Action(name, Snapshot(self._now, self.speed, self.playing)))
+        del self._undo[:-MOST_UNDOS]
+        self._redo.clear()
+
+
+def _label(view: wire.LabView, command: wire.SetParameter | wire.SetChoice | wire.SetToggle) -> str:
+    """What the user calls the thing that a command sets."""
+    for known in (*view.parameters, *view.choices, *view.toggles):
+        if known.name == command.name:
+            return known.label
+    return command.name

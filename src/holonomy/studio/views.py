@@ -47,6 +47,8 @@ class ParameterView:
     """Whether only whole numbers make sense."""
     logarithmic: bool = False
     """Whether the slider should move by factors rather than by differences."""
+    most: float | None = None
+    """What the box accepts at most, where that is more than the slider's `high`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,10 @@ class ChannelView:
     ghost: bool = False
     logarithmic: bool = False
     """Whether an axis of powers of ten shows it best."""
+    meter: float | None = None
+    """The value at which a meter of it is full; null for channels without a meter."""
+    highlight: bool = False
+    """Whether its present value is written out beside the controls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +170,8 @@ class PlotView:
 
     title: str
     kind: Literal["time", "phase"]
-    x: str
-    """A channel's name, or "t"."""
+    x: tuple[str, ...]
+    """Names of channels, or "t": one for all curves, or one for each."""
     y: tuple[str, ...]
     seconds: float
     """How much of the recent motion it shows."""
@@ -246,10 +252,8 @@ class Controls:
     parameters: dict[str, float]
     choices: dict[str, str]
     toggles: dict[str, bool]
-    extent: float
-    """Half the width of a square about the origin that holds every position of the first picture, in metres."""
     extents: tuple[float, ...]
-    """The same for each picture."""
+    """For each picture, half the width of a square about the origin that holds every position, in metres."""
     radii: tuple[float, ...]
     """Radius of each body in the picture as a fraction of its picture's extent."""
     certificate: CertificateView
@@ -263,6 +267,8 @@ class Refused:
     """A command that could not be carried out, and why, in one sentence."""
 
     message: str
+    command: str
+    """The `type` of that command, so that the sentence can stand beside its control; "" when there was none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
 
 
 def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str, int, Plan, list[np.ndarray]]:
-    """What `compile` would build: the code in LLVM's language, its scratch bytes, its plan, and its hidden arguments."""
+    """What `compile` would build: LLVM code, its scratch bytes, its plan, and its hidden arguments."""
     closed = jax.make_jaxpr(fun)(*example_args)
     form = Form(closed)
     ir, scratch = module(plan := _lowered(closed, form, _ATTEMPTS), vector_width())

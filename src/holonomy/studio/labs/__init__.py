@@ -9,3 +9,8 @@ from holonomy.studio.labs.pendulum import PendulumLab
 def all_labs() -> tuple[AbstractLab, ...]:
     """One object per lab, shared by all users: labs hold no state of their own."""
     return (PendulumLab(),)
+
+
+def named(name: str) -> AbstractLab:
+    """The lab of that name."""
+    return {lab.name: lab for lab in all_labs()}[name]

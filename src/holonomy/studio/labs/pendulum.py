@@ -1,119 +1,294 @@
-"""The Pendulum lab: two bobs on massless rods in the plane, under gravity."""
+r"""The Pendulum lab: any number of bobs on rods or springs, in the plane, under gravity.
+
+On rods the coordinates are the angles \(\theta_i\) from the downward vertical, on springs the bobs' Cartesian ones.
+Channels that a kernel sees: kinetic, potential, (elastic,) total, the angles, their rates, (the strains).
+"""
 
 from __future__ import annotations
 
-import functools
-from typing import Final
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from jaxtyping import Float
 
-import holonomy as hl
-from holonomy.models.classics import double_pendulum
+from holonomy.models.kinematics import chain_points, reach
 from holonomy.studio import wire
-from holonomy.studio.lab import AbstractLab, AbstractStepper, Parameters
-from holonomy.studio.labs.chain import chain_points, reach
+from holonomy.studio.kernel import Kernel
+from holonomy.studio.lab import AbstractLab, Coordinates, Extra, Refusal, Settings, Structure
+from holonomy.studio.labs import pendulum_view
 
-DT: Final = 1 / 960
-LINKS: Final = 2
+if TYPE_CHECKING:
+    from holonomy.motion import AbstractMethod
+    from holonomy.studio.program import Program
+    from holonomy.systems import System
+
 _LARGEST_BOB: Final = 0.06
 """Radius of the heaviest bob in the picture, as a fraction of the extent."""
-
-_VIEW: Final = wire.LabView(
-    name="pendulum",
-    title="Double pendulum",
-    summary="Two masses on rigid, massless rods. There is no friction, so the energy keeps its value.",
-    revision=1,
-    anchors=1,
-    pictures=(wire.PictureView("plane", "Pendulum", "plane"),),
-    coordinates=(
-        wire.CoordinateView("theta1", "θ₁", "rad", "ω₁", "rad/s", period=2 * np.pi),
-        wire.CoordinateView("theta2", "θ₂", "rad", "ω₂", "rad/s", period=2 * np.pi),
-    ),
-    parameters=(
-        wire.ParameterView("g", "Gravity", "g", "m/s²", 0.0, 30.0, 0.01, 9.81),
-        wire.ParameterView("l1", "Upper length", "l₁", "m", 0.1, 3.0, 0.01, 1.0),
-        wire.ParameterView("l2", "Lower length", "l₂", "m", 0.1, 3.0, 0.01, 1.0),
-        wire.ParameterView("m1", "Upper mass", "m₁", "kg", 0.1, 10.0, 0.1, 1.0),
-        wire.ParameterView("m2", "Lower mass", "m₂", "kg", 0.1, 10.0, 0.1, 1.0),
-    ),
-    choices=(),
-    toggles=(),
-    actions=(),
-    bodies=(wire.BodyView("upper bob", trail=False), wire.BodyView("lower bob", trail=True, colour=1)),
-    rods=(wire.RodView(0, 1), wire.RodView(1, 2)),
-    energies=(
-        wire.EnergyView("kinetic", "Kinetic", "T"),
-        wire.EnergyView("potential", "Potential", "V"),
-        wire.EnergyView("total", "Total", "E", total=True),
-    ),
-    channels=(
-        wire.ChannelView("kinetic", "T", "Kinetic energy", "J", "Energy"),
-        wire.ChannelView("potential", "V", "Potential energy", "J", "Energy"),
-        wire.ChannelView("total", "E", "Total energy", "J", "Energy"),
-        wire.ChannelView("theta1", "θ₁", "Angle 1", "rad", "Angles", period=2 * np.pi, colour=0),
-        wire.ChannelView("theta2", "θ₂", "Angle 2", "rad", "Angles", period=2 * np.pi, colour=1),
-        wire.ChannelView("omega1", "ω₁", "Rate 1", "rad/s", "Rates", colour=0),
-        wire.ChannelView("omega2", "ω₂", "Rate 2", "rad/s", "Rates", colour=1),
-    ),
-    plots=(
-        wire.PlotView("Angles", "time", "t", ("theta1", "theta2"), 40.0),
-        wire.PlotView("Phase", "phase", "theta1", ("omega1",), 40.0),
-        wire.PlotView("Configuration", "phase", "theta1", ("theta2",), 40.0),
-    ),
-    method="Gauss(2), symplectic",
-    dt=DT,
-    frame_seconds=1 / 60,
-    speed_low=0.1,
-    speed_high=5.0,
-)
+_IMPLICIT_LINKS: Final = 12
+"""With more links an implicit method's dense equations cannot keep up with the clock."""
+_LONGEST: Final = 3.0
+"""How far a hand pulls a spring out, times its length."""
+_SOON: Final = 10
+"""Numbers of links that are compiled ahead."""
 
 
 class PendulumLab(AbstractLab):
-    r"""Angles \(\theta_i\) from the downward vertical; \(V = g\sum m_i y_i\), zero at the pivot."""
+    r"""\(V = g\sum m_i y_i\), zero at the pivot; springs add \(\tfrac12 k\,(|x_i-x_{i-1}|-l_i)^2\)."""
 
-    @property
-    def view(self) -> wire.LabView:
-        return _VIEW
+    name = "pendulum"
+    title = "Pendulum"
+    frame_seconds = 1 / 60
 
-    def stepper(self, parameters: Parameters) -> AbstractStepper:
-        return hl.Stepper(_system().with_parameters(**parameters), method=hl.Gauss(2), dt=DT)
+    # ── Settings ──────────────────────────────────────────────────────────────────────────────────
 
-    def start(self) -> tuple[float, Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
-        return 0.0, np.array([2.0, 2.6]), np.zeros(LINKS)
+    def opening(self) -> Settings:
+        return self.completed(Settings({}, {}, {}))
 
-    def position(self, q: Float[np.ndarray, " n"], parameters: Parameters) -> Float[np.ndarray, "points d"]:
-        return chain_points(q, _lengths(parameters))
+    def completed(self, settings: Settings) -> Settings:
+        parameters = dict(settings.parameters)
+        links = parameters.get("links", 2.0)
+        if not (1 <= links <= pendulum_view.MOST_LINKS and links == round(links)):
+            raise Refusal(f"A pendulum has 1 to {pendulum_view.MOST_LINKS} links here, but {links:g} were asked for.")
+        links = int(links)
+        choices = {name: settings.choices.get(name, default) for name, default in pendulum_view.CHOSEN.items()}
+        toggles = {"ghost": settings.toggles.get("ghost", False)}
+        if choices["method"].startswith("gauss") and links > _IMPLICIT_LINKS:
+            raise Refusal(
+                f"Gauss's implicit steps cannot keep up with {links} links; with more than {_IMPLICIT_LINKS}, choose "
+                "another method first, such as RK4."
+            )
+        defaults = pendulum_view.defaults(links)
+        for kind in ("length", "mass"):  # a new link is like the last one there is
+            for i in range(2, links + 1):
+                defaults[f"{kind}{i}"] = parameters.get(f"{kind}{i - 1}", defaults[f"{kind}{i - 1}"])
+                parameters.setdefault(f"{kind}{i}", defaults[f"{kind}{i}"])
+        return Settings(
+            {name: float(parameters.get(name, value)) for name, value in defaults.items()}, choices, toggles
+        )
 
-    def energy(
-        self, q: Float[np.ndarray, " n"], v: Float[np.ndarray, " n"], total: float, parameters: Parameters
-    ) -> Float[np.ndarray, " kinds"]:
-        heights = self.position(q, parameters)[1:, 1]
-        potential = parameters["g"] * float(_masses(parameters) @ heights)
-        return np.array([total - potential, potential, total])
+    def outline(self, settings: Settings) -> Hashable:
+        return (
+            _links(settings),
+            settings.choices["model"],
+            settings.choices["method"],
+            settings.choices["step"],
+            settings.toggles["ghost"],
+        )
 
-    def dragged(
-        self, q: Float[np.ndarray, " n"], body: int, target: Float[np.ndarray, " d"], parameters: Parameters
-    ) -> Float[np.ndarray, " n"]:
-        return reach(q, _lengths(parameters), body, target)
+    def view(self, settings: Settings, revision: int) -> wire.LabView:
+        return pendulum_view.view(self, settings, revision)
 
-    def extent(self, parameters: Parameters) -> float:
-        return 1.12 * float(_lengths(parameters).sum())
+    def structure(self, settings: Settings) -> Structure:
+        return (
+            ("links", _links(settings)),
+            ("model", settings.choices["model"]),
+            ("method", settings.choices["method"]),
+        )
 
-    def radii(self, parameters: Parameters) -> tuple[float, ...]:
-        size = np.cbrt(_masses(parameters))
-        return tuple(float(r) for r in _LARGEST_BOB * np.maximum(size / size.max(), 0.4))
+    def likely(self, settings: Settings) -> tuple[Structure, ...]:
+        here, links = self.structure(settings), _links(settings)
+        others = sorted(set(range(1, _SOON + 1)) - {links}, key=lambda n: (abs(n - links), -n))
+        near = [_changed(here, "links", n) for n in others]
+        model = _changed(here, "model", "rigid" if _elastic(settings) else "elastic")
+        methods = [_changed(here, "method", name) for name in pendulum_view.METHODS if name != dict(here)["method"]]
+        possible = [near[0], model, *near[1:], *methods] if near else [model, *methods]
+        return tuple(s for s in possible if _feasible(s))
+
+    # ── The motion ────────────────────────────────────────────────────────────────────────────────
+
+    def step(self, settings: Settings) -> float:
+        return 1 / int(settings.choices["step"])
+
+    def numbers(self, settings: Settings) -> Float[np.ndarray, " numbers"]:
+        p = settings.parameters
+        return np.array([p["gravity"], p["damping"], p["stiffness"], *_lengths(settings), *_masses(settings)])
+
+    def start(self, settings: Settings) -> tuple[Coordinates, Coordinates]:
+        links = _links(settings)
+        q = np.linspace(2.0, 2.6, links) if links > 1 else np.array([2.0])
+        if _elastic(settings):
+            q = chain_points(q, _lengths(settings))[1:].ravel()
+        return q, np.zeros_like(q)
+
+    def carried(
+        self, old: Settings, new: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates
+    ) -> tuple[Coordinates, Coordinates]:
+        if _links(old) != _links(new):
+            q, v = _resized(old, new, q, v)
+        if _elastic(old) and not _elastic(new):
+            return _angles(q, v)
+        if _elastic(new) and not _elastic(old):
+            return _hung(q, v, _lengths(new))
+        return q, v
+
+    def ghost(self, settings: Settings, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates] | None:
+        if not settings.toggles["ghost"]:
+            return None
+        offset = settings.parameters["ghost_offset"]
+        if not _elastic(settings):
+            return np.concatenate([[q[0] + offset], q[1:]]), v
+        turn = np.array([[np.cos(offset), -np.sin(offset)], [np.sin(offset), np.cos(offset)]])
+        return (q.reshape(-1, 2) @ turn.T).ravel(), (v.reshape(-1, 2) @ turn.T).ravel()
+
+    def keeps_ghost(self, old: Settings, new: Settings) -> bool:
+        alike = self.columns(old) == self.columns(new) and new.toggles["ghost"]
+        return alike and old.parameters["ghost_offset"] == new.parameters["ghost_offset"]
+
+    def distance(self, settings: Settings, a: Coordinates, b: Coordinates) -> float:
+        gap = a - b
+        if not _elastic(settings):
+            gap = gap - 2 * np.pi * np.round(gap / (2 * np.pi))
+        return float(np.linalg.norm(gap))
+
+    # ── The picture ───────────────────────────────────────────────────────────────────────────────
+
+    def anchors(self, settings: Settings) -> Float[np.ndarray, "anchors d"]:
+        return np.zeros((1, 2))
+
+    def dragged(self, settings: Settings, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]) -> Coordinates:
+        lengths, goal = _lengths(settings), target[:2]
+        if not _elastic(settings):
+            return _reached(q, lengths, body, goal)
+        angles, _ = _angles(q, np.zeros_like(q))
+        spans = _spans(q)
+        pull = float(np.linalg.norm(goal)) / float(spans[: body + 1].sum())
+        if pull > 1.0:  # springs give way to the hand
+            spans = spans.copy()
+            spans[: body + 1] = np.minimum(spans[: body + 1] * pull, np.maximum(spans, _LONGEST * lengths)[: body + 1])
+        return chain_points(_reached(angles, spans, body, goal), spans)[1:].ravel()
+
+    def extents(self, settings: Settings) -> tuple[float, ...]:
+        longest = float(_lengths(settings).sum())
+        if _elastic(settings):  # hanging still, each spring carries what is below it
+            p = settings.parameters
+            longest += p["gravity"] * float(np.cumsum(_masses(settings)[::-1]).sum()) / p["stiffness"]
+        return (1.12 * longest,)
+
+    def radii(self, settings: Settings) -> tuple[float, ...]:
+        size = np.cbrt(_masses(settings))
+        crowd = min(1.0, (6 / _links(settings)) ** 0.5)
+        bobs = tuple(float(r) for r in crowd * _LARGEST_BOB * np.maximum(size / size.max(), 0.4))
+        return bobs * (2 if settings.toggles["ghost"] else 1)
+
+    def energies(self, settings: Settings, channels: Float[np.ndarray, " channels"]) -> Float[np.ndarray, " energies"]:
+        return channels[: 4 if _elastic(settings) else 3]
+
+    def channels(
+        self,
+        settings: Settings,
+        main: Float[np.ndarray, " channels"],
+        ghost: Float[np.ndarray, " channels"] | None,
+        extra: Extra,
+    ) -> Float[np.ndarray, " all_channels"]:
+        if ghost is None:
+            return main
+        kept = pendulum_view.ghost_channels(settings)
+        return np.concatenate([main, ghost[:kept], [extra.divergence, extra.lyapunov]])
+
+    def caution(self, settings: Settings) -> str:
+        if settings.parameters["damping"] > 0:
+            return "Friction takes energy out of the motion, so the drift of energy is no error here."
+        return ""
+
+    # ── In the workshop ───────────────────────────────────────────────────────────────────────────
+
+    def program(self, structure: Structure) -> Program:
+        from holonomy.studio.labs import pendulum_program
+
+        return pendulum_program.program(structure)
+
+    def library(self, settings: Settings) -> tuple[System, AbstractMethod]:
+        from holonomy.studio.labs import pendulum_program
+
+        return pendulum_program.library(settings, _lengths(settings), _masses(settings))
+
+    def equations(self, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
+        from holonomy.studio.labs import pendulum_program
+
+        return pendulum_program.equations(structure)
+
+    # ── Taking it along ───────────────────────────────────────────────────────────────────────────
+
+    def snippet(self, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
+        from holonomy.studio.labs import pendulum_text
+
+        return pendulum_text.snippet(self, settings, t, q, v)
+
+    def scene(self, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
+        from holonomy.studio.labs import pendulum_text
+
+        return pendulum_text.scene(self, settings, t, q, v)
+
+    def columns(self, settings: Settings) -> tuple[str, ...]:
+        names = ("x", "y") if _elastic(settings) else ("theta",)
+        return tuple(f"{name}{i + 1}" for i in range(_links(settings)) for name in names)
 
 
-@functools.cache
-def _system() -> hl.System:
-    """The system itself, described once; users' parameters are numbers in it."""
-    return double_pendulum(**{parameter.name: parameter.default for parameter in _VIEW.parameters})
+def _links(settings: Settings) -> int:
+    return int(settings.parameters["links"])
 
 
-def _lengths(parameters: Parameters) -> Float[np.ndarray, " links"]:
-    return np.array([parameters["l1"], parameters["l2"]])
+def _elastic(settings: Settings) -> bool:
+    return settings.choices["model"] == "elastic"
 
 
-def _masses(parameters: Parameters) -> Float[np.ndarray, " links"]:
-    return np.array([parameters["m1"], parameters["m2"]])
+def _lengths(settings: Settings) -> Float[np.ndarray, " links"]:
+    return np.array([settings.parameters[f"length{i + 1}"] for i in range(_links(settings))])
+
+
+def _masses(settings: Settings) -> Float[np.ndarray, " links"]:
+    return np.array([settings.parameters[f"mass{i + 1}"] for i in range(_links(settings))])
+
+
+def _changed(structure: Structure, name: str, value: Hashable) -> Structure:
+    return tuple((key, value if key == name else was) for key, was in structure)
+
+
+def _feasible(structure: Structure) -> bool:
+    parts = dict(structure)
+    return not (str(parts["method"]).startswith("gauss") and int(str(parts["links"])) > _IMPLICIT_LINKS)
+
+
+def _reached(angles: Coordinates, lengths: Coordinates, body: int, goal: np.ndarray) -> Coordinates:
+    return reach(angles, lengths, body, goal, "cyclic" if len(angles) <= _SOON else "least motion")
+
+
+def _steps(q: Coordinates) -> Float[np.ndarray, "links 2"]:
+    """From each bob to the next, the pivot first."""
+    return np.diff(np.concatenate([np.zeros((1, 2)), q.reshape(-1, 2)]), axis=0)
+
+
+def _spans(q: Coordinates) -> Float[np.ndarray, " links"]:
+    return np.linalg.norm(_steps(q), axis=1)
+
+
+def _angles(q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates]:
+    """Directions of springs as angles, and the rates at which they turn."""
+    steps, rates = _steps(q), _steps(v)
+    turning = steps[:, 0] * rates[:, 1] - steps[:, 1] * rates[:, 0]
+    return np.arctan2(steps[:, 0], -steps[:, 1]), turning / np.sum(steps * steps, axis=1)
+
+
+def _hung(q: Coordinates, v: Coordinates, lengths: Coordinates) -> tuple[Coordinates, Coordinates]:
+    """Bobs on springs at rest lengths where rods hold them: the picture and both energies stay as they were."""
+    across = (lengths * v)[:, None] * np.stack([np.cos(q), np.sin(q)], axis=1)
+    return chain_points(q, lengths)[1:].ravel(), np.cumsum(across, axis=0).ravel()
+
+
+def _resized(old: Settings, new: Settings, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates]:
+    """With links left out at the end, or added in line with the last one and turning with it."""
+    width = 2 if _elastic(old) else 1
+    extra = _links(new) - _links(old)
+    if extra <= 0:
+        return q[: width * _links(new)], v[: width * _links(new)]
+    if width == 1:
+        return np.concatenate([q, np.full(extra, q[-1])]), np.concatenate([v, np.full(extra, v[-1])])
+    angles, rates = _angles(q, v)
+    reachings = np.cumsum(_lengths(new)[-extra:])[:, None]
+    along = np.array([np.sin(angles[-1]), -np.cos(angles[-1])])
+    across = rates[-1] * np.array([np.cos(angles[-1]), np.sin(angles[-1])])
+    return (
+        np.concatenate([q, (q[-2:] + reachings * along).ravel()]),
+        np.concatenate([v, (v[-2:] + reachings * across).ravel()]),
+    )
