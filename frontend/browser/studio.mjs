@@ -58,11 +58,7 @@ export async function openPage(browser, address, { playing = false, expectErrors
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
   await page.goto(address);
-  const notice = page.locator(".notice.shown");
-  await page.locator("#stage[data-state]").waitFor({ timeout: 60_000 }).catch(async (error) => {
-    const said = (await notice.count()) > 0 ? await notice.innerText() : "nothing";
-    throw new Error(`No picture came; the page said: ${said}`, { cause: error });
-  });
+  await shown(page);
   return {
     page,
     errors,
@@ -73,27 +69,56 @@ export async function openPage(browser, address, { playing = false, expectErrors
   };
 }
 
+/** Wait for the first picture. */
+export async function shown(page) {
+  const notice = page.locator(".notice.shown");
+  await page.locator("[data-studio][data-state]").waitFor({ timeout: 60_000 }).catch(async (error) => {
+    const said = (await notice.count()) > 0 ? await notice.innerText() : "nothing";
+    throw new Error(`No picture came; the page said: ${said}`, { cause: error });
+  });
+}
+
 /** The exact time, coordinates and velocities on the page, as hexadecimal bits. */
-export const stateOf = (page) => page.locator("#stage").getAttribute("data-state");
+export const stateOf = (page) => page.locator("[data-studio]").getAttribute("data-state");
 
-export const timeOf = async (page) => Number(await page.locator("#stage").getAttribute("data-time"));
+export const timeOf = async (page) => Number(await page.locator("[data-studio]").getAttribute("data-time"));
 
-/** Velocities of the double pendulum, read from the exact state. */
+/** The numbers of a state in hexadecimal: time, coordinates, velocities. */
+export function numbersIn(state) {
+  const view = new DataView(new ArrayBuffer(8));
+  return state.split(" ").map((word) => {
+    view.setBigUint64(0, BigInt(`0x${word}`));
+    return view.getFloat64(0);
+  });
+}
+
+/** Velocities, read from the exact state. */
 export async function velocitiesOf(page) {
-  const words = (await stateOf(page)).split(" ");
-  return words.slice(3).map((word) => new DataView(new BigUint64Array([BigInt(`0x${word}`)]).buffer).getFloat64(0, true));
+  const numbers = numbersIn(await stateOf(page)).slice(1);
+  return numbers.slice(numbers.length / 2);
 }
 
 /** Wait until the state on the page is no longer `before`. */
 export async function changed(page, before) {
-  await page.waitForFunction((old) => document.querySelector("#stage")?.getAttribute("data-state") !== old, before);
+  await page.waitForFunction((old) => document.querySelector("[data-studio]")?.getAttribute("data-state") !== old, before);
   return stateOf(page);
 }
 
 /** Wait until the state on the page is exactly `wanted`. */
 export async function becomes(page, wanted) {
-  await page.waitForFunction((state) => document.querySelector("#stage")?.getAttribute("data-state") === state, wanted);
+  const found = page.waitForFunction((state) => document.querySelector("[data-studio]")?.getAttribute("data-state") === state, wanted, { timeout: 10_000 });
+  await found.catch(async (error) => {
+    throw new Error(`The state should become\n${numbersIn(wanted)}\nand is\n${numbersIn(await stateOf(page))}`, { cause: error });
+  });
 }
+
+/** Wait until time has come past `seconds`. */
+export const timePast = (page, seconds) =>
+  page.waitForFunction((t) => Number(document.querySelector("[data-studio]").dataset.time) > t, seconds);
+
+/** Wait until time runs, or is held. */
+export const playing = (page, wanted) =>
+  page.waitForFunction((on) => document.querySelector("[data-studio]").dataset.playing === String(on), wanted);
 
 /** Let the browser draw this many pictures. */
 export const pictures = (page, count) =>
@@ -113,4 +138,88 @@ export async function handle(page, body) {
   const place = page.locator(`[data-body="${body}"]`);
   const box = await place.boundingBox();
   return { place, x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+/** Take a body with the mouse and bring it along, without letting go. */
+export async function drag(page, body, dx, dy) {
+  const { x, y } = await handle(page, body);
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + dx / 2, y + dy / 2);
+  await page.mouse.move(x + dx, y + dy);
+  return { x: x + dx, y: y + dy };
+}
+
+/** Ten pictures on, by key, wherever the focus was; waits for the last of them. */
+export async function stride(page, count = 1) {
+  await page.evaluate(() => document.activeElement?.blur());
+  const time = await timeOf(page);
+  for (let i = 0; i < count; i++) await page.keyboard.press("Shift+ArrowRight");
+  await timePast(page, time + count / 6 - 0.01);
+  await pictures(page, 3);
+}
+
+/** The slider and the box of a number. */
+export const slider = (page, name) => page.locator(`[data-parameter="${name}"] input[type=range]`);
+export const box = (page, name) => page.locator(`[data-parameter="${name}"] input[type=number]`);
+
+/** Type a number and wait until the studio has taken it. */
+export async function setNumber(page, name, value) {
+  await unfold(page, name);
+  await box(page, name).fill(String(value));
+  await box(page, name).press("Enter");
+  await hasNumber(page, name, value);
+}
+
+export const hasNumber = (page, name, value) =>
+  page.waitForFunction(([n, v]) => Number(document.querySelector(`[data-parameter="${n}"] input[type=number]`)?.value) === v, [name, value], { timeout: 20_000 });
+
+/** Open the group that a number is folded away in. */
+export async function unfold(page, name) {
+  const group = page.locator(`details:has([data-parameter="${name}"])`);
+  if ((await group.count()) > 0 && (await group.getAttribute("open")) === null) await group.locator("summary").click();
+}
+
+/** Wait until the page shows another structure than that of `before`, the number of a revision. */
+export const restructured = (page, before) =>
+  page.waitForFunction((old) => document.querySelector("[data-studio]").dataset.revision !== old, before, { timeout: 30_000 });
+
+export const revisionOf = (page) => page.locator("[data-studio]").getAttribute("data-revision");
+
+/** How many pixels of a 2-D canvas have about this colour, as "rgb(…)". */
+export const pixels = (page, selector, colour) =>
+  page.evaluate(([where, wanted]) => {
+    const canvas = document.querySelector(where);
+    const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+    const pen = copy.getContext("2d", { willReadFrequently: true });
+    pen.drawImage(canvas, 0, 0);
+    const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+    const [r, g, b] = wanted.match(/\d+/g).map(Number);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      if (data[i + 3] > 200 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 40) count++;
+    }
+    return count;
+  }, [selector, colour]);
+
+/** For `init`: a browser without WebGL, whose picture is a 2-D canvas that tests can read. */
+export const withoutWebgl = () => {
+  const plain = HTMLCanvasElement.prototype.getContext;
+  HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+    return kind.startsWith("webgl") ? null : plain.call(this, kind, ...rest);
+  };
+};
+
+/** Python of this project, for what the studio hands out. */
+export async function runPython(code, ...files) {
+  const child = spawn(python(), ["-c", code, ...files], {
+    cwd: root,
+    env: { ...process.env, PYTHONPATH: join(root, "src"), JAX_PLATFORMS: "cpu" },
+  });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk) => (out += chunk));
+  child.stderr.on("data", (chunk) => (err += chunk));
+  const status = await new Promise((resolve) => child.once("exit", resolve));
+  assert.equal(status, 0, err);
+  return out;
 }

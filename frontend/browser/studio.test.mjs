@@ -1,9 +1,12 @@
-// The studio in a real browser, with the real physics behind it.
+// What all labs share, in a real browser with the real physics behind it: time, hand, undo, plots, keys, door.
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { launchChromium } from "./chromium.mjs";
-import { becomes, button, changed, handle, openPage, pictures, startStudio, stateOf, timeOf, velocitiesOf } from "./studio.mjs";
+import {
+  becomes, box, button, changed, drag, handle, hasNumber, openPage, pictures, pixels, playing, restructured, revisionOf,
+  setNumber, slider, startStudio, stateOf, stride, timeOf, timePast, unfold, velocitiesOf, withoutWebgl,
+} from "./studio.mjs";
 
 let browser;
 let studio;
@@ -27,30 +30,21 @@ function withPage(name, test, options) {
   });
 }
 
-async function drag(page, body, dx, dy) {
-  const { x, y } = await handle(page, body);
-  await page.mouse.move(x, y);
-  await page.mouse.down();
-  await page.mouse.move(x + dx / 2, y + dy / 2);
-  await page.mouse.move(x + dx, y + dy);
-  return { x: x + dx, y: y + dy };
-}
-
 describe("time", () => {
   withPage("runs by itself: the clock and the picture move", async (page) => {
-    await page.waitForFunction(() => Number(document.querySelector("#stage").dataset.time) > 0.3);
-    const first = await page.locator("#stage").screenshot();
-    const time = await timeOf(page);
-    await page.waitForFunction((t) => Number(document.querySelector("#stage").dataset.time) > t + 0.3, time);
-    assert.notDeepEqual(await page.locator("#stage").screenshot(), first);
+    await timePast(page, 0.3);
+    const first = await page.locator(".stage").screenshot();
+    await timePast(page, (await timeOf(page)) + 0.3);
+    assert.notDeepEqual(await page.locator(".stage").screenshot(), first);
     assert.match(await page.locator('[data-readout="time"]').innerText(), /^\d+\.\d{3}.s$/);
-    assert.equal(await page.locator("#stage").getAttribute("data-renderer"), "webgl");
+    assert.equal(await page.locator(".stage").getAttribute("data-renderer"), "webgl");
   }, { playing: true });
 
   withPage("stops on pause and goes on with play", async (page) => {
-    await page.waitForFunction(() => document.querySelector("#stage").dataset.playing === "true");
+    await playing(page, true);
     await button(page, "Pause");
-    await page.waitForFunction(() => document.querySelector("#stage").dataset.playing === "false");
+    await playing(page, false);
+    await pictures(page, 5);
     const held = await stateOf(page);
     await pictures(page, 20);
     assert.equal(await stateOf(page), held);
@@ -58,10 +52,11 @@ describe("time", () => {
     await changed(page, held);
   }, { playing: true });
 
-  withPage("is held at first where less motion is wanted", async (page) => {
+  withPage("is held at first where less motion is wanted, and no path is drawn", async (page) => {
     await pictures(page, 10);
     assert.equal(await timeOf(page), 0);
-    assert.equal(await page.locator("#stage").getAttribute("data-playing"), "false");
+    assert.equal(await page.locator("[data-studio]").getAttribute("data-playing"), "false");
+    assert.equal(await page.getByLabel("Draw paths").isChecked(), false);
   });
 
   withPage("steps forward by a sixtieth of a second, and back to the very same bits", async (page) => {
@@ -84,7 +79,7 @@ describe("time", () => {
     const start = await stateOf(page);
     await page.getByRole("button", { name: "Step forward" }).hover();
     await page.mouse.down();
-    await page.waitForFunction(() => Number(document.querySelector("#stage").dataset.time) > 0.1);
+    await timePast(page, 0.1);
     await page.mouse.up();
     await pictures(page, 10);
     await button(page, "Undo");
@@ -92,23 +87,54 @@ describe("time", () => {
     assert.ok(await page.getByRole("button", { name: "Undo" }).isDisabled());
   });
 
-  withPage("goes back to the start on reset", async (page) => {
+  withPage("can be gone through on its line, exactly, and a whole scrub is one action", async (page) => {
     const start = await stateOf(page);
-    await button(page, "Play");
-    await page.waitForFunction(() => Number(document.querySelector("#stage").dataset.time) > 0.2);
-    await button(page, "Pause");
-    await button(page, "Reset");
+    const states = [start];
+    for (let i = 0; i < 12; i++) {
+      await page.keyboard.press("ArrowRight");
+      states.push(await changed(page, states.at(-1)));
+    }
+    const line = page.getByLabel("Timeline");
+    const { x, y, width, height } = await line.boundingBox();
+    await page.mouse.move(x + width - 8, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2, y + height / 2, { steps: 5 });
+    await page.mouse.move(x + 1, y + height / 2, { steps: 5 });
     await becomes(page, start);
+    await page.mouse.up();
+    await button(page, "Undo");
+    await becomes(page, states[12]);
+    await line.focus();
+    await page.keyboard.press("Home");
+    await becomes(page, start);
+    await page.keyboard.press("End");
+    await becomes(page, states[12]);
   });
 
-  withPage("runs at the speed that was chosen", async (page) => {
-    await page.getByLabel("Speed").selectOption("0.1");
+  withPage("goes back to the start on reset, which clears the plots", async (page) => {
+    const start = await stateOf(page);
+    await button(page, "Play");
+    await timePast(page, 0.4);
+    await button(page, "Pause");
+    await playing(page, false);
+    await page.waitForFunction(() => Number(document.querySelector(".plot .canvas").dataset.rows) > 10);
+    await button(page, "Reset");
+    await becomes(page, start);
+    await page.waitForFunction(() => Number(document.querySelector(".plot .canvas").dataset.rows) <= 1);
+  });
+
+  withPage("runs at the speed that was chosen, by box or slider, from a tenth to five times", async (page) => {
+    assert.equal(await box(page, "speed").getAttribute("max"), "5");
+    await slider(page, "speed").focus();
+    await page.keyboard.press("End");
+    await hasNumber(page, "speed", 5);
+    await setNumber(page, "speed", 0.1);
     await button(page, "Play");
     const rate = await page.evaluate(async () => {
-      const stage = document.querySelector("#stage");
-      const read = () => [performance.now() / 1000, Number(stage.dataset.time)];
+      const root = document.querySelector("[data-studio]");
+      const read = () => [performance.now() / 1000, Number(root.dataset.time)];
       const past = (t) => new Promise((resolve) => {
-        const look = () => (Number(stage.dataset.time) > t ? resolve(undefined) : requestAnimationFrame(look));
+        const look = () => (Number(root.dataset.time) > t ? resolve(undefined) : requestAnimationFrame(look));
         look();
       });
       await past(0.02);
@@ -142,9 +168,9 @@ describe("dragging", () => {
     await becomes(page, after);
   });
 
-  withPage("moves the upper bob on its circle, whatever the pointer does", async (page) => {
+  withPage("goes as near as the rods let it when the pointer is out of reach", async (page) => {
     const before = await stateOf(page);
-    await drag(page, 0, 40, 250);
+    await drag(page, 0, 40, 280);
     await changed(page, before);
     await page.mouse.up();
     await pictures(page, 5);
@@ -154,17 +180,16 @@ describe("dragging", () => {
   });
 
   withPage("holds a running motion and lets it go on from there", async (page) => {
-    await page.getByLabel("Speed").selectOption("0.1"); // slow enough to be caught
+    await setNumber(page, "speed", 0.1); // slow enough to be caught
     await button(page, "Play");
-    await page.waitForFunction(() => document.querySelector("#stage").dataset.playing === "true");
+    await playing(page, true);
     await drag(page, 1, 30, 30);
+    await pictures(page, 20);
+    const held = await timeOf(page);
     await pictures(page, 15);
-    const held = await stateOf(page);
-    assert.deepEqual(await velocitiesOf(page), [0, 0]);
-    await pictures(page, 15);
-    assert.equal(await stateOf(page), held);
+    assert.equal(await timeOf(page), held);
     await page.mouse.up();
-    await changed(page, held);
+    await timePast(page, held);
   });
 
   withPage("follows a finger", async (page) => {
@@ -180,63 +205,200 @@ describe("dragging", () => {
   }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 });
 
-describe("parameters", () => {
-  withPage("keep the exact value that was typed, and undo brings back the old one", async (page) => {
-    const box = page.getByLabel("Gravity in m/s²");
-    await box.fill("3.7000000000000006");
-    await box.press("Enter");
-    await page.waitForFunction(() => document.querySelector("#slider-g").getAttribute("aria-valuetext").startsWith("3.7"));
-    assert.equal(await box.inputValue(), "3.7000000000000006");
+describe("undo and redo", () => {
+  const setGhost = async (page) => {
+    const before = await revisionOf(page);
+    await page.getByLabel("Ghost", { exact: true }).click();
+    await restructured(page, before);
+  };
+  // Each does something, and says what must be seen again after undo and after redo.
+  const ACTIONS = {
+    "a step": async (page, before) => {
+      await button(page, "Step forward");
+      await changed(page, before);
+    },
+    "a drag": async (page, before) => {
+      await drag(page, 1, -60, 40);
+      await changed(page, before);
+      await page.mouse.up();
+    },
+    "a number": async (page) => setNumber(page, "gravity", 3.7),
+    "a length": async (page) => setNumber(page, "length2", 1.5),
+    "the number of links": async (page) => {
+      const before = await revisionOf(page);
+      await setNumber(page, "links", 3);
+      await restructured(page, before);
+    },
+    "a choice": async (page) => {
+      await page.getByLabel("Method").selectOption("rk4");
+      await page.waitForFunction(() => document.querySelector("[data-readout=method]").innerText.includes("RK4") || document.querySelector("[data-readout=method]").innerText.includes("Runge"));
+    },
+    "rods into springs": async (page) => {
+      const before = await revisionOf(page);
+      await page.getByText("Springs", { exact: true }).click();
+      await restructured(page, before);
+    },
+    "the ghost": setGhost,
+    "the speed": async (page) => setNumber(page, "speed", 2),
+    "a reset": async (page) => button(page, "Reset"),
+    "first settings": async (page) => button(page, "Back to first settings"),
+  };
+  /** State and every setting that the page shows. */
+  const whole = (page) => page.evaluate(() => JSON.stringify({
+    state: document.querySelector("[data-studio]").dataset.state,
+    numbers: [...document.querySelectorAll("[data-parameter]")].map((e) => [e.dataset.parameter, e.querySelector("input[type=number]").value]),
+    checks: [...document.querySelectorAll(".settings input[type=checkbox], .settings input[type=radio]")].map((e) => e.checked),
+    lists: [...document.querySelectorAll(".settings .list select")].map((e) => e.value),
+  }));
+  const isAgain = (page, wanted, what) =>
+    page.waitForFunction((want) => {
+      const now = JSON.stringify({
+        state: document.querySelector("[data-studio]").dataset.state,
+        numbers: [...document.querySelectorAll("[data-parameter]")].map((e) => [e.dataset.parameter, e.querySelector("input[type=number]").value]),
+        checks: [...document.querySelectorAll(".settings input[type=checkbox], .settings input[type=radio]")].map((e) => e.checked),
+        lists: [...document.querySelectorAll(".settings .list select")].map((e) => e.value),
+      });
+      return now === want;
+    }, wanted, { timeout: 15_000 }).catch(async (error) => {
+      throw new Error(`${what} should give\n${wanted}\nand gave\n${await whole(page)}`, { cause: error });
+    });
+  it("restore the very state before each kind of action, settings and time included", async () => {
+    const opened = await openPage(browser, studio.address);
+    const { page } = opened;
+    const start = await stateOf(page);
+    await page.keyboard.press("Shift+ArrowRight");
+    await changed(page, start);
+    await setNumber(page, "gravity", 5); // so that a reset has something to take back
+    for (const [name, act] of Object.entries(ACTIONS)) {
+      await pictures(page, 4);
+      const before = await whole(page);
+      await act(page, JSON.parse(before).state);
+      await pictures(page, 8);
+      const after = await whole(page);
+      assert.notEqual(after, before, name);
+      await button(page, "Undo");
+      await isAgain(page, before, `Undo of ${name}`);
+      await button(page, "Redo");
+      await isAgain(page, after, `Redo of ${name}`);
+      await button(page, "Undo");
+      await isAgain(page, before, `Undo of ${name}, again,`);
+    }
+    await opened.close();
+  });
+});
+
+describe("numbers", () => {
+  withPage("keep the exact value that was typed, whatever the slider can show", async (page) => {
+    await box(page, "gravity").fill("3.7000000000000006");
+    await box(page, "gravity").press("Enter");
+    await page.waitForFunction(() => document.querySelector('[data-parameter="gravity"] input[type=range]').getAttribute("aria-valuetext").startsWith("3.7"));
+    assert.equal(await box(page, "gravity").inputValue(), "3.7000000000000006");
     await button(page, "Undo");
-    await page.waitForFunction(() => document.querySelector("#slider-g").getAttribute("aria-valuetext") === "9.81 m/s²");
-    assert.equal(await box.inputValue(), "9.81");
+    await hasNumber(page, "gravity", 9.81);
   });
 
-  withPage("change the picture by slider", async (page) => {
+  withPage("change the picture by slider; first settings bring it back", async (page) => {
     const before = await page.locator('[data-body="1"]').getAttribute("data-y");
-    await page.locator("#slider-l2").focus();
+    await unfold(page, "length2");
+    await slider(page, "length2").focus();
     await page.keyboard.press("End");
     await page.waitForFunction((y) => document.querySelector('[data-body="1"]').dataset.y !== y, before);
-    assert.equal(await page.getByLabel("Lower length in m").inputValue(), "3");
-    await button(page, "Back to first values");
+    await hasNumber(page, "length2", 3);
+    await button(page, "Back to first settings");
     await page.waitForFunction((y) => document.querySelector('[data-body="1"]').dataset.y === y, before);
   });
 
   withPage("outside their interval are refused in a sentence, and the old value stays", async (page) => {
-    const box = page.getByLabel("Upper mass in kg");
-    await box.fill("-1");
-    await box.press("Enter");
-    await page.getByText("Upper mass lies between 0.1 and 10 kg, but -1 was given.").waitFor();
-    assert.equal(await box.inputValue(), "1");
+    await unfold(page, "mass1");
+    for (const bad of ["-1", "0"]) {
+      await box(page, "mass1").fill(bad);
+      await box(page, "mass1").press("Enter");
+      await page.getByText(/^Mass 1 lies between .* was given\.$/).waitFor();
+      assert.equal(await box(page, "mass1").inputValue(), "1");
+    }
   });
 });
 
-describe("the energy plot", () => {
-  withPage("draws a curve of each kind in its colour, and the total is level", async (page) => {
-    await page.waitForFunction(() => Number(document.querySelector(".plot .canvas").dataset.rows) > 40, null, { timeout: 60_000 });
+describe("plots", () => {
+  withPage("draw a curve of each colour, and their axes can be chosen", async (page) => {
+    await page.getByLabel("Seconds shown in plot 1").selectOption("5");
+    await stride(page, 12);
+    const vertical = page.getByLabel("Vertical axis of plot 1");
+    const horizontal = page.getByLabel("Horizontal axis of plot 1");
+    const colours = () => page.evaluate(() => [...document.querySelector(".plot").querySelectorAll(".swatch")].map((s) => getComputedStyle(s).backgroundColor));
+    await vertical.selectOption("all:Energy");
+    await pictures(page, 6);
+    assert.equal((await colours()).length, 3);
+    for (const colour of await colours()) assert.ok((await pixels(page, ".plot canvas", colour)) > 25, `a curve in ${colour}`);
+    // One angle against the other: the curve of the first plot moves, and its name says so.
+    const time = await page.locator(".plot canvas").first().screenshot();
+    await vertical.selectOption("theta2");
+    await horizontal.selectOption("omega1");
+    await pictures(page, 6);
+    assert.notDeepEqual(await page.locator(".plot canvas").first().screenshot(), time);
+    assert.match(await page.locator(".plot .canvas").first().getAttribute("aria-label"), /^Angle 2 against Angular velocity 1/);
+    const body = await page.evaluate(() => [...document.querySelectorAll(".state .dot")].map((s) => getComputedStyle(s).backgroundColor));
+    assert.ok((await pixels(page, ".plot canvas", body[1])) > 25, "in the colour of its body");
+  });
+
+  withPage("can be added, closed and given another length of time", async (page) => {
+    const count = await page.locator(".plot").count();
+    await button(page, "Add a plot");
+    assert.equal(await page.locator(".plot").count(), count + 1);
+    await page.getByLabel(`Seconds shown in plot ${count + 1}`).selectOption("5");
+    assert.match(await page.locator(".plot .canvas").last().getAttribute("aria-label"), /the last 5 seconds/);
+    await button(page, `Close plot ${count + 1}`);
+    assert.equal(await page.locator(".plot").count(), count);
+  });
+});
+
+describe("readouts", () => {
+  withPage("show energies as bars by kind whose parts make up the total", async (page) => {
+    await page.keyboard.press("Shift+ArrowRight");
+    await timePast(page, 0.1);
+    await pictures(page, 3);
+    const part = async (name) => Number(await page.locator(`[data-bar="${name}"]`).getAttribute("data-part"));
+    const [kinetic, potential, total] = [await part("kinetic"), await part("potential"), await part("total")];
+    assert.ok(kinetic > 0);
+    assert.ok(Math.abs(kinetic + potential - total) <= 0.2, `${kinetic} + ${potential} = ${total}`);
+  });
+
+  withPage("certify the motion", async (page) => {
+    await page.keyboard.press("Shift+ArrowRight");
+    await timePast(page, 0.1);
+    await pictures(page, 3);
+    const read = (name) => page.locator(`[data-readout="${name}"]`).innerText();
+    assert.match(await read("method"), /Gauss/);
+    assert.notEqual(await read("engine"), "–");
+    assert.match(await read("drift"), /10\s*−\d+|^0/, "the energy keeps its value to many digits");
+    assert.ok(Number((await read("steps")).replace(/\D/g, "")) > 0);
+    assert.equal(await read("clock"), "held");
+  });
+
+  withPage("warn when physics cannot keep up with the clock", async (page) => {
+    await page.getByText("Physics cannot keep up with the clock").waitFor();
+    assert.match(await page.locator('[data-readout="clock"]').innerText(), /^behind/);
     await button(page, "Pause");
-    await pictures(page, 5);
-    const counts = await page.evaluate(() => {
-      const canvas = document.querySelector(".plot canvas");
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      const colours = [...document.querySelectorAll(".swatch")].map((s) => getComputedStyle(s).backgroundColor.match(/\d+/g).map(Number));
-      return colours.map((colour) => {
-        let count = 0;
-        for (let i = 0; i < data.length; i += 4) {
-          if (data[i + 3] > 200 && colour.every((value, k) => Math.abs(data[i + k] - value) < 24)) count++;
-        }
-        return count;
+    await page.getByText("Physics cannot keep up with the clock").waitFor({ state: "detached" });
+  }, {
+    playing: true,
+    init: () => {
+      // Every frame says that it is late: bit 4 of its flags, the second number of its head.
+      const own = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage");
+      Object.defineProperty(WebSocket.prototype, "onmessage", {
+        set(listener) {
+          own.set.call(this, (event) => {
+            if (typeof event.data !== "string") new DataView(event.data).setUint32(4, new DataView(event.data).getUint32(4, true) | 4, true);
+            listener(event);
+          });
+        },
       });
-    });
-    assert.equal(counts.length, 3);
-    for (const count of counts) assert.ok(count > 25, `pixels of each curve: ${counts}`);
-    const drift = await page.locator('[data-readout="drift"]').innerText();
-    assert.match(drift, /10\s*−\d+|^0/, "the energy keeps its value to many digits");
-  }, { playing: true });
+    },
+  });
 });
 
 describe("the keyboard", () => {
-  withPage("plays, steps, undoes and redoes", async (page) => {
+  withPage("plays, steps, undoes, redoes, resets", async (page) => {
     const start = await stateOf(page);
     await page.keyboard.press("ArrowRight");
     const one = await changed(page, start);
@@ -252,27 +414,34 @@ describe("the keyboard", () => {
     await page.keyboard.press("Control+Shift+z");
     await becomes(page, eleven);
     await page.keyboard.press("Space");
-    await page.waitForFunction(() => document.querySelector("#stage").dataset.playing === "true");
+    await playing(page, true);
     await page.keyboard.press("Space");
-    await page.waitForFunction(() => document.querySelector("#stage").dataset.playing === "false");
+    await playing(page, false);
     await page.keyboard.press("r");
     await becomes(page, start);
+    await page.keyboard.press("t");
+    await page.waitForFunction(() => document.querySelector(".trails input").checked);
   });
 
   withPage("reaches everything in the order of the page, and moves bobs with the arrows", async (page) => {
     const names = [];
-    for (let i = 0; i < 12; i++) {
+    for (let i = 0; i < 40; i++) {
       await page.keyboard.press("Tab");
       names.push(await page.evaluate(() => {
         const e = document.activeElement;
         return e.getAttribute("aria-label") ?? e.labels?.[0]?.innerText ?? e.innerText;
       }));
     }
-    assert.match(names[0], /^upper bob/);
-    assert.match(names[1], /^lower bob/);
-    assert.deepEqual(names.slice(2, 6), ["Step back", "Play", "Step forward", "Reset"]);
-    assert.match(names[6], /^Speed/);
-    assert.equal(names[7], "Gravity in m/s²");
+    const order = [
+      /^bob 1/, /^bob 2/, /^Step back/, /^Play/, /^Step forward/, /^Speed/, /^Reset/, /^Back to first settings/, /^Equations/, /^Share/, /^Export/,
+      /^Help/, /^Number of links/, /^Gravity/, /^Lengths/, /^Masses/, /^Ghost/, /^Draw paths/, /^State/, /^Vertical axis of plot 1/,
+    ];
+    let last = -1;
+    for (const name of order) {
+      const at = names.findIndex((found, i) => i > last && name.test(found));
+      assert.ok(at > last, `${name} after ${names[last]} in ${names.join(", ")}`);
+      last = at;
+    }
     const before = await stateOf(page);
     const bob = page.locator('[data-body="1"]');
     const y = Number(await bob.getAttribute("data-y"));
@@ -282,39 +451,52 @@ describe("the keyboard", () => {
     assert.ok(Number(await bob.getAttribute("data-y")) < y - 0.1);
     await page.keyboard.press("Control+z");
     await becomes(page, before);
+    await page.keyboard.press("PageUp");
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.body), "0");
+  });
+
+  withPage("moves a bob on and on while an arrow is held, as one action", async (page) => {
+    const start = await stateOf(page);
+    await page.locator('[data-body="1"]').focus();
+    for (let i = 0; i < 5; i++) await page.keyboard.down("ArrowDown");
+    await page.keyboard.up("ArrowDown");
+    await changed(page, start);
+    await pictures(page, 5);
+    await page.keyboard.press("Control+z");
+    await becomes(page, start);
   });
 
   withPage("presses a focused button once", async (page) => {
     await page.getByRole("button", { name: "Play" }).focus();
     await page.keyboard.press("Space");
-    await page.waitForFunction(() => document.querySelector("#stage").dataset.playing === "true");
+    await playing(page, true);
     await pictures(page, 10);
-    assert.equal(await page.locator("#stage").getAttribute("data-playing"), "true");
+    assert.equal(await page.locator("[data-studio]").getAttribute("data-playing"), "true");
     await page.getByRole("button", { name: "Step forward" }).focus();
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => document.querySelector("#stage").dataset.playing === "false");
+    await playing(page, false);
   });
 });
 
 describe("the page", () => {
-  withPage("fits a phone, with picture and buttons in sight", async (page) => {
+  withPage("fits a phone, with picture and time in sight", async (page) => {
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.equal(width, 390);
-    for (const place of ["#stage", ".transport"]) {
+    for (const place of [".stage", ".player"]) {
       const box = await page.locator(place).boundingBox();
       assert.ok(box.x >= 0 && box.x + box.width <= 390, place);
       assert.ok(box.y + box.height <= 844, place);
     }
-    const stage = await page.locator("#stage").boundingBox();
+    const stage = await page.locator(".stage").boundingBox();
     assert.ok(stage.height > 0.4 * 844);
-    for (const target of await page.locator(".transport button, .handle").all()) {
+    for (const target of await page.locator(".player button, .handle").all()) {
       const box = await target.boundingBox();
       assert.ok(Math.min(box.width, box.height) >= 44, "large enough for a finger");
     }
   }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 
   withPage("gives the picture most of a large screen", async (page) => {
-    const box = await page.locator("#stage").boundingBox();
+    const box = await page.locator(".stage").boundingBox();
     assert.ok(box.width * box.height > 0.5 * 1440 * 900);
     const scrolls = await page.evaluate(() => document.documentElement.scrollHeight > innerHeight);
     assert.ok(!scrolls);
@@ -323,7 +505,7 @@ describe("the page", () => {
   for (const [scheme, dark] of [["light", false], ["dark", true]]) {
     withPage(`is ${scheme} where ${scheme} is wanted`, async (page) => {
       const luminance = await page.evaluate(() => {
-        const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number);
+        const [r, g, b] = getComputedStyle(document.querySelector(".holonomy")).backgroundColor.match(/\d+/g).map(Number);
         return (r + g + b) / 3;
       });
       assert.equal(luminance < 128, dark);
@@ -331,20 +513,13 @@ describe("the page", () => {
   }
 
   withPage("draws on a plain canvas where there is no WebGL", async (page) => {
-    assert.equal(await page.locator("#stage").getAttribute("data-renderer"), "canvas");
-    const before = await page.locator("#stage").screenshot();
+    assert.equal(await page.locator(".stage").getAttribute("data-renderer"), "canvas");
+    const before = await page.locator(".stage").screenshot();
     await page.keyboard.press("Shift+ArrowRight");
-    await page.waitForFunction(() => Number(document.querySelector("#stage").dataset.time) > 0);
+    await timePast(page, 0);
     await pictures(page, 3);
-    assert.notDeepEqual(await page.locator("#stage").screenshot(), before);
-  }, {
-    init: () => {
-      const plain = HTMLCanvasElement.prototype.getContext;
-      HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
-        return kind.startsWith("webgl") ? null : plain.call(this, kind, ...rest);
-      };
-    },
-  });
+    assert.notDeepEqual(await page.locator(".stage").screenshot(), before);
+  }, { init: withoutWebgl });
 
   it("runs no script but its own", async () => {
     const opened = await openPage(browser, studio.address, { expectErrors: true });
@@ -357,19 +532,6 @@ describe("the page", () => {
     assert.equal(ran, false);
     assert.ok(opened.errors.some((error) => error.includes("Content Security Policy")));
     await opened.close();
-  });
-
-  it("loads nothing from anywhere else", async () => {
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    const foreign = [];
-    const own = new URL(studio.address).host;
-    page.on("request", (request) => new URL(request.url()).host !== own && foreign.push(request.url()));
-    await page.goto(studio.address);
-    await page.locator("#stage[data-state]").waitFor();
-    assert.deepEqual(foreign, []);
-    assert.equal(new URL(page.url()).search, "", "the token does not stay in the address");
-    await context.close();
   });
 });
 

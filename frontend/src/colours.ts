@@ -1,6 +1,7 @@
 // Okabe and Ito's colours, which people with any kind of colour vision can tell apart, on paper and on a blackboard.
 
 import { signal } from "@preact/signals";
+import type { LabView } from "./wire";
 
 export interface Palette {
   readonly paper: string;
@@ -10,7 +11,7 @@ export interface Palette {
   readonly rod: string;
   /** In the order of the bodies. */
   readonly bodies: readonly string[];
-  /** In the order of the energies; the last is the total, which is no kind of its own and so is drawn in ink. */
+  /** In the order of the kinds of energy; a total is no kind of its own and is drawn in ink. */
   readonly energies: readonly string[];
 }
 
@@ -28,7 +29,7 @@ const LIGHT: Palette = {
   grid: "#e9e7df",
   rod: "#4b4d52",
   bodies: [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY],
-  energies: [ORANGE, GREEN, "#1c1d20"],
+  energies: [ORANGE, GREEN, PURPLE, BLUE],
 };
 
 const DARK: Palette = {
@@ -38,7 +39,7 @@ const DARK: Palette = {
   grid: "#26292d",
   rod: "#b4b6ba",
   bodies: [SKY, ORANGE, GREEN, PURPLE, VERMILLION, BLUE],
-  energies: [ORANGE, "#2bbd93", "#eceae4"],
+  energies: [ORANGE, "#2bbd93", PURPLE, SKY],
 };
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -48,3 +49,31 @@ export const palette = signal<Palette>(dark.matches ? DARK : LIGHT);
 dark.addEventListener("change", () => (palette.value = dark.matches ? DARK : LIGHT));
 
 export const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Of a body; there are more bodies than colours one can tell apart, so they come round. */
+export function bodyColour(palette: Palette, index: number): string {
+  return palette.bodies[index % palette.bodies.length]!;
+}
+
+/** Black or white, whichever reads better on a colour. */
+export function inkOn(colour: string): string {
+  const channels = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16) / 255);
+  const linear = channels.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  const luminance = 0.2126 * linear[0]! + 0.7152 * linear[1]! + 0.0722 * linear[2]!;
+  return luminance > 0.179 ? "#000000" : "#ffffff"; // where the two contrasts are equal
+}
+
+/** Of a channel, wherever it is drawn: its body's, its kind of energy's, or ink. */
+export function channelColour(palette: Palette, view: LabView, channel: number): string {
+  const { name, colour } = view.channels[channel]!;
+  if (colour !== null) return bodyColour(palette, colour);
+  return energyColour(palette, view, name) ?? palette.ink;
+}
+
+/** Kinds of energy have the same colours in every motion; a total is drawn in ink. Null for what is no energy. */
+export function energyColour(palette: Palette, view: LabView, name: string): string | null {
+  const energy = view.energies.find((candidate) => candidate.name === name);
+  if (!energy) return null;
+  const kinds = view.energies.filter((other) => other.group === energy.group && !other.total);
+  return energy.total ? palette.ink : palette.energies[kinds.indexOf(energy) % palette.energies.length]!;
+}

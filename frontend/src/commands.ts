@@ -1,37 +1,30 @@
 // What buttons and keys do, said once.
 
-import { controls, send } from "./store";
+import type { Studio } from "./studio";
 import { limits } from "./wire";
 
-export function togglePlay(): void {
-  send({ type: controls.value?.playing ? "pause" : "play" });
+export function togglePlay(studio: Studio): void {
+  studio.send({ type: studio.controls.value?.playing ? "pause" : "play" });
 }
 
-export function step(frames: number, repeat: boolean): void {
-  send({ type: "step", frames, repeat });
+export function step(studio: Studio, frames: number, repeat: boolean): void {
+  studio.send({ type: "step", frames, repeat });
 }
 
-export function undo(): void {
-  if (controls.value?.undo) send({ type: "undo" });
+export function undo(studio: Studio): void {
+  if (studio.controls.value?.undo) studio.send({ type: "undo" });
 }
 
-export function redo(): void {
-  if (controls.value?.redo) send({ type: "redo" });
+export function redo(studio: Studio): void {
+  if (studio.controls.value?.redo) studio.send({ type: "redo" });
 }
 
-export function reset(defaults: boolean): void {
-  send({ type: "reset", defaults });
+export function reset(studio: Studio, defaults: boolean): void {
+  studio.send({ type: "reset", defaults });
 }
 
-/** Bring a body to (x, y), as one whole drag. */
-export function place(body: number, x: number, y: number): void {
-  send({ type: "drag-begin", body });
-  moveTo(x, y);
-  send({ type: "drag-end", x: 0, y: 0, z: 0 });
-}
-
-export function moveTo(x: number, y: number): void {
+export function moveTo(studio: Studio, x: number, y: number, z = 0): void {
   const [low, high] = limits.DragMove_x;
-  const within = (value: number): number => Math.min(high, Math.max(low, value));
-  send({ type: "drag-move", x: within(x), y: within(y), z: 0 });
+  const inside = (value: number): number => Math.min(high, Math.max(low, value));
+  studio.send({ type: "drag-move", x: inside(x), y: inside(y), z: inside(z) });
 }

@@ -21,15 +21,20 @@ export function within(value: number, period: number | null): number {
   return period === null ? value : value - period * Math.floor(value / period + 0.5);
 }
 
+/** As few digits as tell it apart, three at most. */
+export function shortNumber(value: number): string {
+  return String(Number(value.toPrecision(3))).replace("-", MINUS);
+}
+
 export function withUnit(text: string, unit: string): string {
   return unit ? `${text}${NARROW_SPACE}${unit}` : text;
 }
 
-/** "θ₁" apart: the letter, set in italics, and its index. */
-export function symbolParts(symbol: string): { letter: string; index: string } {
-  const match = /^(.*?)([\u2080-\u2089]*)$/u.exec(symbol);
+/** "θ₁′" apart: the letter, set in italics, its index, and primes. */
+export function symbolParts(symbol: string): { letter: string; index: string; prime: string } {
+  const match = /^(.*?)([\u2080-\u2089]*)(\u2032*)$/u.exec(symbol);
   const index = [...(match?.[2] ?? "")].map((c) => String(c.charCodeAt(0) - 0x2080)).join("");
-  return { letter: match?.[1] ?? symbol, index };
+  return { letter: match?.[1] ?? symbol, index, prime: match?.[3] ?? "" };
 }
 
 /** All bits of some numbers as hexadecimal text: two states are the same exactly when these are. */

@@ -28,8 +28,8 @@ describe("numbers in print", () => {
 
 describe("symbols", () => {
   it("come apart into letter and index", () => {
-    expect(symbolParts("θ₁₂")).toEqual({ letter: "θ", index: "12" });
-    expect(symbolParts("g")).toEqual({ letter: "g", index: "" });
+    expect(symbolParts("θ₁₂")).toEqual({ letter: "θ", index: "12", prime: "" });
+    expect(symbolParts("g")).toEqual({ letter: "g", index: "", prime: "" });
   });
 });
 

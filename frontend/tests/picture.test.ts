@@ -42,22 +42,22 @@ describe("trail", () => {
   };
 
   it("goes through its samples and bends between them as the motion did", () => {
-    const trail = trailOf(circle(10), 1, 1, 1);
+    const trail = trailOf(circle(10), [0, 1], 1, 1);
     expect(trail.x.length).toBe(41);
     expect(trail.x[20]).toBeCloseTo(Math.cos(1.5), 12);
-    const inner = trail.x.slice(4, -4).map((x, i) => Math.hypot(x!, trail.y.slice(4, -4)[i]!));
+    const inner = trail.x.slice(4, -4).map((x, i) => Math.hypot(x, trail.y.slice(4, -4)[i]!));
     for (const radius of inner) expect(Math.abs(radius - 1)).toBeLessThan(1e-3); // chords would miss by 1e-2
   });
 
   it("stays round when samples come unevenly", () => {
     const history = new History(2, 10);
     for (const t of [0, 0.1, 0.2, 0.21, 0.3, 0.32, 0.4, 0.5, 0.6]) history.push(t, [Math.cos(3 * t), Math.sin(3 * t)]);
-    const { x, y } = trailOf(history, 0, 0.6, 1);
+    const { x, y } = trailOf(history, [0, 1], 0.6, 1);
     for (let i = 4; i < x.length - 4; i++) expect(Math.abs(Math.hypot(x[i]!, y[i]!) - 1)).toBeLessThan(1e-3);
   });
 
   it("ages from the head to the tail", () => {
-    const { age } = trailOf(circle(10), 0, 1, 0.5);
+    const { age } = trailOf(circle(10), [0, 1], 1, 0.5);
     expect(age.at(-1)).toBeCloseTo(0, 12);
     expect(age[0]).toBe(1);
     expect([...age].sort((a, b) => b - a)).toEqual(age);
@@ -67,8 +67,8 @@ describe("trail", () => {
     const history = circle(3);
     history.interrupt();
     history.push(0.5, [5, 5]);
-    const { x } = trailOf(history, 0, 0.5, 1);
-    expect(x.filter((value) => value === null).length).toBe(1);
+    const { x } = trailOf(history, [0, 1], 0.5, 1);
+    expect(x.filter(Number.isNaN).length).toBe(1);
     expect(x.at(-1)).toBe(5);
   });
 });

@@ -1,7 +1,8 @@
-// The picture in plain 2-D, for browsers without WebGL.
+// A picture of a plane on a 2-D canvas, for browsers without WebGL.
 
 import type { Palette } from "../colours";
-import { pixelRatio, RING, ROD_HALF_WIDTH, TRAIL_HALF_WIDTH, type Drawing, type Picture } from "./picture";
+import { EDGE, GHOST, pixelRatio, RING, ROD_HALF_WIDTH, SPRING_HALF_WIDTH, TRAIL_HALF_WIDTH, type Drawing, type Picture, type Rod } from "./picture";
+import { strainColour, strainWidth } from "./strain";
 import { ticks, toPixels, type View } from "./view";
 
 export class CanvasPicture implements Picture {
@@ -10,7 +11,7 @@ export class CanvasPicture implements Picture {
   #view: View = { width: 1, height: 1, scale: 1 };
   #palette: Palette | null = null;
 
-  constructor(private readonly canvas: HTMLCanvasElement) {
+  constructor(readonly canvas: HTMLCanvasElement) {
     const pen = canvas.getContext("2d");
     if (!pen) throw new Error("This browser can draw neither with WebGL nor on a 2-D canvas.");
     this.#pen = pen;
@@ -32,8 +33,13 @@ export class CanvasPicture implements Picture {
     pen.fillRect(0, 0, this.#view.width, this.#view.height);
     pen.lineCap = "round";
     this.#grid(palette);
-    this.#trail(drawing, palette);
-    this.#bodies(drawing, palette);
+    this.#trails(drawing);
+    for (const ghost of [true, false]) {
+      pen.globalAlpha = ghost ? GHOST : 1;
+      for (const rod of drawing.rods) if (rod.ghost === ghost) this.#rod(drawing, rod, palette);
+      this.#bobs(drawing, ghost, palette);
+    }
+    pen.globalAlpha = 1;
   }
 
   dispose(): void {}
@@ -53,41 +59,52 @@ export class CanvasPicture implements Picture {
     this.#pen.lineTo(x + dx, y + dy);
   }
 
-  #trail({ trail }: Drawing, palette: Palette): void {
+  #trails({ trails }: Drawing): void {
     const pen = this.#pen;
-    pen.strokeStyle = palette.bodies[trail.body % palette.bodies.length]!;
-    for (let i = 1; i < trail.x.length; i++) {
-      const [x0, y0, x1, y1] = [trail.x[i - 1], trail.y[i - 1], trail.x[i], trail.y[i]];
-      if (x0 == null || y0 == null || x1 == null || y1 == null) continue;
-      const left = 1 - trail.age[i]!;
-      pen.globalAlpha = 0.6 * left;
-      pen.lineWidth = 2 * TRAIL_HALF_WIDTH * left;
-      pen.beginPath();
-      pen.moveTo(...toPixels(this.#view, x0, y0));
-      pen.lineTo(...toPixels(this.#view, x1, y1));
-      pen.stroke();
+    for (const trail of trails) {
+      pen.strokeStyle = trail.colour;
+      for (let i = 1; i < trail.x.length; i++) {
+        const [x0, y0, x1, y1] = [trail.x[i - 1]!, trail.y[i - 1]!, trail.x[i]!, trail.y[i]!];
+        if (Number.isNaN(x0) || Number.isNaN(x1)) continue;
+        const left = 1 - trail.age[i]!;
+        pen.globalAlpha = 0.6 * left * (trail.ghost ? GHOST : 1);
+        pen.lineWidth = 2 * TRAIL_HALF_WIDTH * left;
+        pen.beginPath();
+        pen.moveTo(...toPixels(this.#view, x0, y0));
+        pen.lineTo(...toPixels(this.#view, x1, y1));
+        pen.stroke();
+      }
     }
     pen.globalAlpha = 1;
   }
 
-  #bodies(drawing: Drawing, palette: Palette): void {
-    const pen = this.#pen;
-    const at = (i: number): [number, number] =>
-      toPixels(this.#view, drawing.points[i * drawing.dimension]!, drawing.points[i * drawing.dimension + 1]!);
-    pen.strokeStyle = palette.rod;
-    pen.lineWidth = 2 * ROD_HALF_WIDTH;
-    pen.beginPath();
-    for (const rod of drawing.rods) {
-      pen.moveTo(...at(rod.start));
-      pen.lineTo(...at(rod.end));
+  #at(drawing: Drawing, point: number): [number, number] {
+    const i = point * drawing.dimension;
+    return toPixels(this.#view, drawing.points[i]!, drawing.points[i + 1]!);
+  }
+
+  #rod(drawing: Drawing, { start, end, strain }: Rod, palette: Palette): void {
+    const half = strain === null ? ROD_HALF_WIDTH : SPRING_HALF_WIDTH * strainWidth(strain);
+    const stroke = (colour: string, width: number): void => {
+      this.#pen.strokeStyle = colour;
+      this.#pen.lineWidth = width;
+      this.#pen.beginPath();
+      this.#pen.moveTo(...this.#at(drawing, start));
+      this.#pen.lineTo(...this.#at(drawing, end));
+      this.#pen.stroke();
+    };
+    if (strain !== null) stroke(palette.rod, 2 * (half + EDGE));
+    stroke(strain === null ? palette.rod : strainColour(strain), 2 * half);
+  }
+
+  #bobs(drawing: Drawing, ghosts: boolean, palette: Palette): void {
+    if (!ghosts) for (const anchor of drawing.anchors) this.#disc(this.#at(drawing, anchor), 2 * ROD_HALF_WIDTH, palette.rod);
+    for (const { point, radius, colour, ghost } of drawing.bobs) {
+      if (ghost !== ghosts) continue;
+      const place = this.#at(drawing, point);
+      if (!ghost) this.#disc(place, radius * this.#view.scale + RING, palette.paper);
+      this.#disc(place, radius * this.#view.scale, colour);
     }
-    pen.stroke();
-    for (let i = 0; i < drawing.anchors; i++) this.#disc(at(i), 2 * ROD_HALF_WIDTH, palette.rod);
-    drawing.radii.forEach((radius, body) => {
-      const place = at(drawing.anchors + body);
-      this.#disc(place, radius * this.#view.scale + RING, palette.paper);
-      this.#disc(place, radius * this.#view.scale, palette.bodies[body % palette.bodies.length]!);
-    });
   }
 
   #disc([x, y]: [number, number], radius: number, colour: string): void {

@@ -8,22 +8,26 @@ const PIECES = 4;
 
 /**
  * The recorded places, joined by cubics whose slopes are those of the parabola through each sample and its neighbours: a
- * fast turn between two samples looks like the curve it was. `duration` is the time a trail lasts.
+ * fast turn between two samples looks like the curve it was. `columns` are those of x and y in the history, `duration`
+ * the time a trail lasts.
  */
-export function trailOf(history: History, body: number, now: number, duration: number): Trail {
-  const [times, xs = [], ys = []] = history.data;
-  const result = { body, x: [] as (number | null)[], y: [] as (number | null)[], age: [] as number[] };
-  const add = (x: number | null, y: number | null, time: number): void => {
+export function trailOf(
+  history: History, columns: readonly [number, number], now: number, duration: number, pieces = PIECES,
+): Pick<Trail, "x" | "y" | "age"> {
+  const times = history.times;
+  const [xs, ys] = [history.column(columns[0]), history.column(columns[1])];
+  const result = { x: [] as number[], y: [] as number[], age: [] as number[] };
+  const add = (x: number, y: number, time: number): void => {
     result.x.push(x);
     result.y.push(y);
     result.age.push(Math.min(1, Math.max(0, (now - time) / duration)));
   };
-  for (let i = 0; i < times.length; i++) {
+  for (let i = Math.max(0, history.first(now - duration) - 1); i < times.length; i++) {
     const next = times[i + 1];
-    add(xs[i] ?? null, ys[i] ?? null, times[i]!);
-    if (xs[i] == null || next === undefined || xs[i + 1] == null) continue;
-    for (let piece = 1; piece < PIECES; piece++) {
-      const u = piece / PIECES;
+    add(xs[i]!, ys[i]!, times[i]!);
+    if (next === undefined || Number.isNaN(xs[i]) || Number.isNaN(xs[i + 1])) continue;
+    for (let piece = 1; piece < pieces; piece++) {
+      const u = piece / pieces;
       add(between(times, xs, i, u), between(times, ys, i, u), times[i]! + u * (next - times[i]!));
     }
   }
@@ -31,7 +35,7 @@ export function trailOf(history: History, body: number, now: number, duration: n
 }
 
 /** Hermite's cubic from sample i to the next, a fraction u of the way. */
-function between(times: readonly number[], values: readonly (number | null)[], i: number, u: number): number {
+function between(times: readonly number[], values: readonly number[], i: number, u: number): number {
   const step = times[i + 1]! - times[i]!;
   const [b, c] = [values[i]!, values[i + 1]!];
   const [out, into] = [step * slope(times, values, i), step * slope(times, values, i + 1)];
@@ -39,10 +43,10 @@ function between(times: readonly number[], values: readonly (number | null)[], i
 }
 
 /** Of the parabola through sample i and its neighbours, which need not be even in time; of the chord at an end. */
-function slope(times: readonly number[], values: readonly (number | null)[], i: number): number {
-  const [before, here, next] = [values[i - 1], values[i]!, values[i + 1]];
+function slope(times: readonly number[], values: readonly number[], i: number): number {
+  const [before, here, next] = [values[i - 1] ?? NaN, values[i]!, values[i + 1] ?? NaN];
   const [h, k] = [times[i]! - times[i - 1]!, times[i + 1]! - times[i]!];
-  if (before == null) return next == null ? 0 : (next - here) / k;
-  if (next == null) return (here - before) / h;
+  if (Number.isNaN(before)) return Number.isNaN(next) ? 0 : (next - here) / k;
+  if (Number.isNaN(next)) return (here - before) / h;
   return ((k * (here - before)) / h + (h * (next - here)) / k) / (h + k);
 }

@@ -1,19 +1,22 @@
-// The picture with three.js: an orthographic camera for plane systems; systems in space bring their own camera.
+// A picture of a plane with three.js: an orthographic camera, everything at its own depth.
 
 import {
   BufferAttribute, BufferGeometry, CircleGeometry, Color, LineBasicMaterial, LineSegments, Mesh,
   MeshBasicMaterial, OrthographicCamera, PlaneGeometry, Scene, WebGLRenderer,
 } from "three";
 import type { Palette } from "../colours";
-import { pixelRatio, RING, ROD_HALF_WIDTH, type Drawing, type Picture } from "./picture";
+import { EDGE, GHOST, pixelRatio, RING, ROD_HALF_WIDTH, SPRING_HALF_WIDTH, type Drawing, type Picture } from "./picture";
 import { Ribbon } from "./ribbon";
+import { strainColour, strainWidth } from "./strain";
 import { ticks, type View } from "./view";
 
 const UNIT_DISC = new CircleGeometry(1, 64);
 const UNIT_ROD = new PlaneGeometry(1, 1);
 
-/** Drawn in this order, back to front; the numbers are depths in front of the paper. */
-const DEPTH = { grid: -4, trail: -3, rod: -2, ring: -1, body: 0 } as const;
+/** From back to front. */
+const DEPTH = { grid: -9, trail: -8, ghost: -6, edge: -3, rod: -2, ring: -1, body: 0 } as const;
+/** Between two bodies, so that a later one lies whole on an earlier one. */
+const LAYER = 1e-3;
 
 export class WebglPicture implements Picture {
   readonly kind = "webgl";
@@ -21,17 +24,15 @@ export class WebglPicture implements Picture {
   readonly #scene = new Scene();
   readonly #camera = new OrthographicCamera(-1, 1, 1, -1, -10, 10);
   readonly #grid = new LineSegments(new BufferGeometry(), new LineBasicMaterial());
-  readonly #ribbon = new Ribbon(DEPTH.trail);
-  readonly #rods: Mesh<PlaneGeometry, MeshBasicMaterial>[] = [];
-  readonly #anchors: Disc[] = [];
-  readonly #rings: Disc[] = [];
-  readonly #bodies: Disc[] = [];
+  readonly #ribbons: Ribbon[] = [];
+  readonly #bars = new Pool(this.#scene, UNIT_ROD);
+  readonly #discs = new Pool(this.#scene, UNIT_DISC);
   #view: View = { width: 1, height: 1, scale: 1 };
   #palette: Palette | null = null;
 
-  constructor(canvas: HTMLCanvasElement) {
+  constructor(readonly canvas: HTMLCanvasElement) {
     this.#renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: "low-power" });
-    this.#scene.add(this.#grid, this.#ribbon.mesh);
+    this.#scene.add(this.#grid);
   }
 
   arrange(view: View, palette: Palette): void {
@@ -49,26 +50,22 @@ export class WebglPicture implements Picture {
   paint(drawing: Drawing): void {
     const palette = this.#palette;
     if (!palette) return;
-    const pixel = 1 / this.#view.scale;
-    this.#ribbon.shape(drawing.trail, palette, pixel);
-    this.#placeRods(drawing, palette, 2 * ROD_HALF_WIDTH * pixel);
-    const x = (i: number): number => drawing.points[i * drawing.dimension]!;
-    const y = (i: number): number => drawing.points[i * drawing.dimension + 1]!;
-    for (let i = 0; i < drawing.anchors; i++) {
-      this.#disc(this.#anchors, i, DEPTH.ring).place(x(i), y(i), 2 * ROD_HALF_WIDTH * pixel, palette.rod);
-    }
-    drawing.radii.forEach((radius, body) => {
-      const point = drawing.anchors + body;
-      const colour = palette.bodies[body % palette.bodies.length]!;
-      this.#disc(this.#rings, body, DEPTH.ring).place(x(point), y(point), radius + RING * pixel, palette.paper);
-      this.#disc(this.#bodies, body, DEPTH.body).place(x(point), y(point), radius, colour);
-    });
+    this.#layTrails(drawing);
+    this.#bars.begin();
+    this.#discs.begin();
+    this.#layRods(drawing, palette);
+    this.#layBobs(drawing, palette);
+    this.#bars.end();
+    this.#discs.end();
     this.#renderer.render(this.#scene, this.#camera);
   }
 
   dispose(): void {
-    this.#ribbon.dispose();
+    for (const ribbon of this.#ribbons) ribbon.dispose();
+    this.#bars.dispose();
+    this.#discs.dispose();
     this.#grid.geometry.dispose();
+    this.#grid.material.dispose();
     this.#renderer.dispose();
   }
 
@@ -84,36 +81,92 @@ export class WebglPicture implements Picture {
     this.#grid.material.color.set(palette.grid);
   }
 
-  #placeRods(drawing: Drawing, palette: Palette, width: number): void {
-    drawing.rods.forEach((rod, index) => {
-      const mesh = (this.#rods[index] ??= this.#added(new Mesh(UNIT_ROD, new MeshBasicMaterial())));
-      const [a, b] = [rod.start * drawing.dimension, rod.end * drawing.dimension];
-      const [x0, y0, x1, y1] = [drawing.points[a]!, drawing.points[a + 1]!, drawing.points[b]!, drawing.points[b + 1]!];
-      mesh.position.set((x0 + x1) / 2, (y0 + y1) / 2, DEPTH.rod);
-      mesh.rotation.z = Math.atan2(y1 - y0, x1 - x0);
-      mesh.scale.set(Math.hypot(x1 - x0, y1 - y0), width, 1);
-      mesh.material.color.set(palette.rod);
+  #layTrails(drawing: Drawing): void {
+    drawing.trails.forEach((trail, index) => {
+      const ribbon = (this.#ribbons[index] ??= this.#newRibbon());
+      ribbon.shape(trail, DEPTH.trail + LAYER * index, 1 / this.#view.scale);
     });
+    for (const ribbon of this.#ribbons.slice(drawing.trails.length)) ribbon.hide();
   }
 
-  #disc(discs: Disc[], index: number, depth: number): Disc {
-    return (discs[index] ??= this.#added(new Disc(depth)));
+  #newRibbon(): Ribbon {
+    const ribbon = new Ribbon();
+    this.#scene.add(ribbon.mesh);
+    return ribbon;
   }
 
-  #added<Thing extends Mesh>(thing: Thing): Thing {
-    this.#scene.add(thing);
-    return thing;
+  #layRods({ rods, points, dimension }: Drawing, palette: Palette): void {
+    const pixel = 1 / this.#view.scale;
+    for (const { start, end, strain, ghost } of rods) {
+      const [a, b] = [start * dimension, end * dimension];
+      const ends = [points[a]!, points[a + 1]!, points[b]!, points[b + 1]!] as const;
+      const depth = ghost ? DEPTH.ghost - 1 : 0;
+      const opacity = ghost ? GHOST : 1;
+      const half = strain === null ? ROD_HALF_WIDTH : SPRING_HALF_WIDTH * strainWidth(strain);
+      if (strain !== null) {
+        bar(this.#bars.take(palette.rod, opacity), ends, 2 * (half + EDGE) * pixel, depth + DEPTH.edge);
+      }
+      const colour = strain === null ? palette.rod : strainColour(strain);
+      bar(this.#bars.take(colour, opacity), ends, 2 * half * pixel, depth + DEPTH.rod);
+    }
+  }
+
+  #layBobs({ bobs, anchors, points, dimension }: Drawing, palette: Palette): void {
+    const pixel = 1 / this.#view.scale;
+    const disc = (point: number, radius: number, colour: string, depth: number, opacity: number): void => {
+      const mesh = this.#discs.take(colour, opacity);
+      mesh.position.set(points[point * dimension]!, points[point * dimension + 1]!, depth);
+      mesh.scale.set(radius, radius, 1);
+    };
+    for (const anchor of anchors) disc(anchor, 2 * ROD_HALF_WIDTH * pixel, palette.rod, DEPTH.ring, 1);
+    bobs.forEach(({ point, radius, colour, ghost }, i) => {
+      const depth = (ghost ? DEPTH.ghost : DEPTH.ring) + LAYER * i;
+      if (!ghost) disc(point, radius + RING * pixel, palette.paper, depth, 1);
+      disc(point, radius, colour, depth + LAYER / 2, ghost ? GHOST : 1);
+    });
   }
 }
 
-class Disc extends Mesh<CircleGeometry, MeshBasicMaterial> {
-  constructor(private readonly depth: number) {
-    super(UNIT_DISC, new MeshBasicMaterial());
+function bar(mesh: Mesh, [x0, y0, x1, y1]: readonly [number, number, number, number], width: number, depth: number): void {
+  mesh.position.set((x0 + x1) / 2, (y0 + y1) / 2, depth);
+  mesh.rotation.z = Math.atan2(y1 - y0, x1 - x0);
+  mesh.scale.set(Math.hypot(x1 - x0, y1 - y0), width, 1);
+}
+
+/** Meshes of one shape, used again in every frame; those that a frame does not need are hidden. */
+class Pool {
+  readonly #meshes: Mesh<BufferGeometry, MeshBasicMaterial>[] = [];
+  #used = 0;
+
+  constructor(
+    private readonly scene: Scene,
+    private readonly shape: BufferGeometry,
+  ) {}
+
+  begin(): void {
+    this.#used = 0;
   }
 
-  place(x: number, y: number, radius: number, colour: string): void {
-    this.position.set(x, y, this.depth);
-    this.scale.set(radius, radius, 1);
-    this.material.color.set(colour);
+  take(colour: string, opacity: number): Mesh {
+    const mesh = (this.#meshes[this.#used++] ??= this.#fresh());
+    mesh.visible = true;
+    mesh.material.color.set(colour);
+    mesh.material.opacity = opacity;
+    mesh.material.transparent = opacity < 1;
+    return mesh;
+  }
+
+  end(): void {
+    for (let i = this.#used; i < this.#meshes.length; i++) this.#meshes[i]!.visible = false;
+  }
+
+  dispose(): void {
+    for (const mesh of this.#meshes) mesh.material.dispose();
+  }
+
+  #fresh(): Mesh<BufferGeometry, MeshBasicMaterial> {
+    const mesh = new Mesh(this.shape, new MeshBasicMaterial());
+    this.scene.add(mesh);
+    return mesh;
   }
 }

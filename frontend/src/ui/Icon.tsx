@@ -1,4 +1,4 @@
-// Six signs, drawn here so that none has to be fetched.
+// Signs, drawn here so that none has to be fetched.
 
 const PATHS = {
   play: "M8 5v14l11-7z",
@@ -8,6 +8,8 @@ const PATHS = {
   undo: "M9.5 5 4 10.2l5.5 5.2v-3.6h4.2a3.3 3.3 0 0 1 0 6.6H9v2.2h4.7a5.5 5.5 0 0 0 0-11H9.5z",
   redo: "M14.5 5 20 10.2l-5.5 5.2v-3.6h-4.2a3.3 3.3 0 0 0 0 6.6H15v2.2h-4.7a5.5 5.5 0 0 1 0-11h4.2z",
   reset: "M12 5V1.8L6.8 6.4 12 11V7.4a5.3 5.3 0 1 1-5.3 5.3H4.3A7.7 7.7 0 1 0 12 5z",
+  plus: "M11 5h2v6h6v2h-6v6h-2v-6H5v-2h6z",
+  close: "m6.4 5 5.6 5.6L17.6 5 19 6.4 13.4 12l5.6 5.6-1.4 1.4-5.6-5.6L6.4 19 5 17.6l5.6-5.6L5 6.4z",
 } as const;
 
 export type IconName = keyof typeof PATHS;

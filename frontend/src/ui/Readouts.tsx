@@ -1,78 +1,184 @@
 // The state in numbers, and how far it can be trusted.
 
-import { palette } from "../colours";
+import { channelColour, energyColour, palette } from "../colours";
 import { fixed, scientific, within, withUnit } from "../format";
-import { controls, readout } from "../store";
-import { FrameFlag, type LabView } from "../wire";
+import { useStudio } from "../studio";
+import type { CoordinateView, EnergyView, LabView } from "../wire";
+import { Section } from "./Section";
 import { Symbol } from "./Symbol";
 
-export function State({ view }: { view: LabView }) {
-  const frame = readout.value;
+/** Energies as bars from a common zero, motions side by side. */
+export function Energies({ view }: { view: LabView }) {
+  const frame = useStudio().readout.value;
+  if (view.energies.length === 0) return null;
+  const groups = [...new Set(view.energies.map((energy) => energy.group))];
+  const of = (energy: EnergyView): number => frame?.energy[view.energies.indexOf(energy)] ?? NaN;
+  const rows = view.energies.filter((energy) => energy.group === groups[0]);
+  const others = (row: EnergyView): (EnergyView | undefined)[] =>
+    groups.slice(1).map((group) => view.energies.find((energy) => energy.group === group && energy.label === row.label));
+  const largest = Math.max(1e-12, ...view.energies.map((energy) => Math.abs(of(energy))).filter(Number.isFinite));
   return (
-    <section class="state" aria-labelledby="state-title">
-      <h2 id="state-title">State</h2>
-      <p class="time">
-        <Symbol of="t" /> <span data-readout="time">{frame ? withUnit(fixed(frame.time, 3), "s") : "–"}</span>
-      </p>
+    <Section name="energies" title="Energy">
       <table>
+        <thead class={groups.length > 1 ? "" : "unseen"}>
+          <tr>
+            <th scope="col"><span class="unseen">Kind</span></th>
+            <th scope="col" aria-hidden="true" />
+            {groups.map((group) => <th key={group} scope="col">{group || "in joules"}</th>)}
+          </tr>
+        </thead>
         <tbody>
-          {view.coordinates.map((coordinate, i) => (
-            <tr key={coordinate.name}>
-              <th scope="row"><Symbol of={coordinate.symbol} /></th>
-              <td>{frame ? withUnit(fixed(within(frame.q[i] ?? NaN, coordinate.period), 3), coordinate.unit) : "–"}</td>
-              <th scope="row"><Symbol of={coordinate.rate_symbol} /></th>
-              <td>{frame ? withUnit(fixed(frame.v[i] ?? NaN, 3), coordinate.rate_unit) : "–"}</td>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <th scope="row">
+                {row.label} <Symbol of={row.symbol} />
+              </th>
+              <td class="bars" aria-hidden="true">
+                {[row, ...others(row)].map((energy, i) =>
+                  energy ? <Bar key={i} value={of(energy)} largest={largest} colour={energyColour(palette.value, view, energy.name)!} ghost={i > 0} name={energy.name} /> : null,
+                )}
+              </td>
+              {[row, ...others(row)].map((energy, i) => (
+                <td key={i} class="amount" data-energy={energy?.name}>{energy && frame ? withUnit(amount(of(energy)), "J") : "–"}</td>
+              ))}
             </tr>
           ))}
         </tbody>
       </table>
-    </section>
+    </Section>
   );
 }
 
-/** Energies as a legend to the plot above it, in the same colours. */
-export function Energies({ view }: { view: LabView }) {
-  const frame = readout.value;
+interface BarProps {
+  readonly value: number;
+  readonly largest: number;
+  readonly colour: string;
+  readonly ghost: boolean;
+  readonly name: string;
+}
+
+/** To the right of the middle when positive, to the left when negative. */
+function Bar({ value, largest, colour, ghost, name }: BarProps) {
+  const part = Number.isFinite(value) ? (50 * Math.abs(value)) / largest : 0;
+  const left = value < 0 ? 50 - part : 50;
   return (
-    <ul class="legend" aria-label="Energies">
-      {view.energies.map((energy, i) => (
-        <li key={energy.name}>
-          <span class="swatch" style={{ background: palette.value.energies[i] }} aria-hidden="true" />
-          {energy.label} <Symbol of={energy.symbol} />
-          <span class="number" data-energy={energy.name}>{frame ? withUnit(fixed(frame.energy[i] ?? NaN, 3), "J") : "–"}</span>
-        </li>
-      ))}
-    </ul>
+    <span class={ghost ? "bar ghost" : "bar"} data-bar={name} data-part={(value < 0 ? -part : part).toFixed(1)}>
+      <span style={{ left: `${left}%`, width: `${part}%`, background: colour }} />
+    </span>
+  );
+}
+
+/** Numbers that a lab wants to be seen at a glance: how far two motions are apart, how fast they part. */
+export function Meters({ view }: { view: LabView }) {
+  const frame = useStudio().readout.value;
+  const shown = view.channels.flatMap((channel, i) => (channel.meter !== null || channel.highlight ? [{ channel, i }] : []));
+  if (shown.length === 0) return null;
+  return (
+    <Section name="meters" title="Chaos">
+      {shown.map(({ channel, i }) => {
+        const value = frame?.channel[i] ?? NaN;
+        return (
+          <div key={channel.name} class="meter" data-meter={channel.name}>
+            <span>{channel.label} <Symbol of={channel.symbol} /></span>
+            <span class="amount">{Number.isFinite(value) ? withUnit(amount(value), channel.unit) : "–"}</span>
+            {channel.meter !== null && (
+              <meter min={0} max={channel.meter} value={Number.isFinite(value) ? value : 0} aria-label={channel.label} />
+            )}
+          </div>
+        );
+      })}
+    </Section>
+  );
+}
+
+/** Three decimals, or powers of ten where those would show nothing. */
+function amount(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return plainPower(value);
+  return fixed(value, size >= 1000 ? 1 : 3);
+}
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+function plainPower(value: number): string {
+  const { mantissa, exponent } = scientific(value);
+  const digits = [...(exponent ?? "")].map((c) => (c === "−" ? "⁻" : RAISED[Number(c)])).join("");
+  return `${mantissa}·10${digits}`;
+}
+
+export function State({ view }: { view: LabView }) {
+  const frame = useStudio().readout.value;
+  const value = (coordinate: CoordinateView, i: number): string =>
+    frame ? withUnit(fixed(within(frame.q[i] ?? NaN, coordinate.period), 3), coordinate.unit) : "–";
+  const rate = (coordinate: CoordinateView, i: number): string => (frame ? withUnit(fixed(frame.v[i] ?? NaN, 3), coordinate.rate_unit) : "–");
+  const colour = (name: string): string | undefined => {
+    const channel = view.channels.findIndex((candidate) => candidate.name === name);
+    return channel < 0 ? undefined : channelColour(palette.value, view, channel);
+  };
+  return (
+    <details class="state" open={view.coordinates.length <= 4}>
+      <summary>State</summary>
+      <table>
+        <tbody>
+          {view.coordinates.map((coordinate, i) => (
+            <tr key={coordinate.name}>
+              <th scope="row">
+                <span class="dot" style={{ background: colour(coordinate.name) ?? "none" }} />
+                <Symbol of={coordinate.symbol} />
+              </th>
+              <td>{value(coordinate, i)}</td>
+              <th scope="row"><Symbol of={coordinate.rate_symbol} /></th>
+              <td>{rate(coordinate, i)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   );
 }
 
 export function Certificate({ view }: { view: LabView }) {
-  const frame = readout.value;
-  const behind = frame !== null && (frame.flags & FrameFlag.BEHIND) !== 0;
+  const studio = useStudio();
+  const frame = studio.readout.value;
+  const certificate = studio.controls.value?.certificate;
+  const slow = studio.behind.value;
   return (
-    <section class="certificate" aria-labelledby="certificate-title">
-      <h2 id="certificate-title">Certificate</h2>
+    <Section name="certificate" title="Certificate">
       <dl>
         <dt>Method</dt>
-        <dd>{view.method}</dd>
+        <dd data-readout="method">{certificate?.method ?? view.method}</dd>
+        {certificate && certificate.traits.length > 0 && (
+          <>
+            <dt>Traits</dt>
+            <dd>{certificate.traits.join(", ")}</dd>
+          </>
+        )}
         <dt>Step</dt>
         <dd>{withUnit(fixed(1000 * view.dt, 3), "ms")}</dd>
+        <dt>Engine</dt>
+        <dd data-readout="engine">{certificate?.engine ?? "–"}</dd>
+        <dt>Steps taken</dt>
+        <dd data-readout="steps">{frame ? frame.steps.toLocaleString("en").replaceAll(",", "\u202f") : "–"}</dd>
         <dt>Energy drift</dt>
         <dd data-readout="drift">{frame ? <Scientific of={frame.drift} unit="J" /> : "–"}</dd>
         <dt>Clock</dt>
-        <dd class={behind ? "warning" : ""} data-readout="clock">{frame ? clock(frame.rate, behind) : "–"}</dd>
+        <dd class={slow ? "warning" : ""} data-readout="clock">{frame ? clock(frame.rate, slow, studio.controls.value?.playing ?? false) : "–"}</dd>
       </dl>
-    </section>
+      {certificate?.note && <p class="note">{certificate.note}</p>}
+      {slow && <p class="note warning" role="alert">Physics cannot keep up with the clock: the motion is slower than asked, and none of it is left out.</p>}
+    </Section>
   );
 }
 
-function clock(rate: number, behind: boolean): string {
-  if (!controls.value?.playing) return "held";
-  return behind ? `behind: runs at ${fixed(rate, 2)}×` : "in time";
+function clock(rate: number, slow: boolean, playing: boolean): string {
+  if (!playing) return "held";
+  return slow ? `behind: runs at ${fixed(rate, 2)}×` : "in time";
 }
 
 /** In powers of ten: 1.2·10⁻¹³. */
 function Scientific({ of: value, unit }: { of: number; unit: string }) {
+  if (!Number.isFinite(value)) return <>{value > 0 ? "∞" : "not a number"}</>;
   const { mantissa, exponent } = scientific(value);
   return (
     <>

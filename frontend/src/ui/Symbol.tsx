@@ -2,11 +2,12 @@ import { symbolParts } from "../format";
 
 /** A variable as print has it: letter in italics, index upright and lowered. */
 export function Symbol({ of }: { of: string }) {
-  const { letter, index } = symbolParts(of);
+  const { letter, index, prime } = symbolParts(of);
   return (
     <span class="symbol">
       <i>{letter}</i>
       {index && <sub>{index}</sub>}
+      {prime}
     </span>
   );
 }

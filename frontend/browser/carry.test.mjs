@@ -1,0 +1,266 @@
+// What is read, taken along or brought back: equations, files, links; and that everyone can use the page, without a network.
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { launchChromium } from "./chromium.mjs";
+import {
+  becomes, button, changed, drag, numbersIn, openPage, pictures, playing, restructured, revisionOf, runPython, setNumber, shown,
+  startStudio, stateOf, stride, timePast,
+} from "./studio.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+let browser;
+let studio;
+let folder;
+
+before(async () => {
+  studio = await startStudio();
+  browser = await launchChromium();
+  folder = await mkdtemp(join(tmpdir(), "holonomy-"));
+});
+
+after(async () => {
+  await browser?.close();
+  await studio?.stop();
+  if (folder) await rm(folder, { recursive: true });
+});
+
+function withPage(name, test, options) {
+  it(name, async () => {
+    const opened = await openPage(browser, studio.address, options);
+    await test(opened.page);
+    await opened.close();
+  });
+}
+
+/** A state that no one would have by chance: other gravity, a while of motion, a drag, a little motion more. */
+async function someState(page) {
+  await setNumber(page, "gravity", 7.3);
+  await stride(page);
+  const before = await stateOf(page);
+  await drag(page, 1, -70, 30);
+  await changed(page, before);
+  await page.mouse.up();
+  await pictures(page, 3);
+  await stride(page);
+  return stateOf(page);
+}
+
+const choose = async (page, kind) => {
+  await page.locator("summary", { hasText: "Export" }).click();
+  await page.locator(".menu button", { hasText: kind }).click();
+};
+
+/** The file that the browser keeps when `act` is done. */
+async function downloaded(page, act) {
+  const [download] = await Promise.all([page.waitForEvent("download"), act()]);
+  const path = join(folder, download.suggestedFilename());
+  await download.saveAs(path);
+  return { name: download.suggestedFilename(), path, content: await readFile(path) };
+}
+
+describe("equations", () => {
+  withPage("are set by KaTeX, from the system that is simulated", async (page) => {
+    await page.keyboard.press("e");
+    await page.locator("dialog .katex").first().waitFor({ timeout: 60_000 });
+    assert.ok((await page.locator("dialog .formula").count()) >= 1);
+    assert.equal(await page.locator("dialog .katex-error").count(), 0);
+    const math = await page.locator("dialog math annotation").first().textContent();
+    assert.match(math, /theta/);
+    await page.waitForFunction(() => [...document.fonts].some((font) => font.family.includes("KaTeX_Math") && font.status === "loaded"));
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+  });
+
+  withPage("are refused in a sentence for a long chain", async (page) => {
+    await page.getByLabel("Method").selectOption("rk4");
+    const before = await revisionOf(page);
+    await setNumber(page, "links", 30);
+    await restructured(page, before);
+    await button(page, "Equations");
+    await page.locator("dialog .sheet p", { hasText: /\w+ \w+ \w+.*\./ }).first().waitFor({ timeout: 60_000 });
+  });
+});
+
+describe("a link", () => {
+  withPage("opens the very state again", async (page) => {
+    const state = await someState(page);
+    await button(page, "Share");
+    const link = page.getByLabel("Link to this state");
+    await page.waitForFunction(() => document.querySelector(".share input").value.includes("?s="));
+    const address = await link.inputValue();
+    assert.match(new URL(address).hash, /^#\/pendulum\?s=[\w-]+$/);
+    assert.equal(page.url(), address, "the address bar shows it too");
+    const document = JSON.parse(Buffer.from(address.split("?s=")[1], "base64url").toString());
+    assert.ok(document.version >= 1, "the document says its version");
+    await page.keyboard.press("Escape");
+    const other = await page.context().newPage();
+    await other.goto(address);
+    await shown(other);
+    await becomes(other, state);
+    assert.equal(await other.locator('[data-parameter="gravity"] input[type=number]').inputValue(), "7.3");
+    await other.close();
+  });
+
+  withPage("that was cut is refused in a sentence, and the lab opens as ever", async (page) => {
+    const other = await page.context().newPage();
+    await other.goto(`${new URL(page.url()).origin}/#/pendulum?s=eyJ2ZXJ`);
+    await shown(other);
+    await other.locator(".notice.shown").waitFor();
+  });
+});
+
+describe("export", () => {
+  withPage("as Python comes to the same state", async (page) => {
+    const state = numbersIn(await someState(page));
+    await choose(page, "Python");
+    const script = await page.locator("dialog pre").innerText();
+    const file = join(folder, "state.py");
+    await writeFile(file, script);
+    const out = await runPython(
+      "import sys, json, runpy, numpy as np; names = runpy.run_path(sys.argv[1]);" +
+        "print(json.dumps([float(names['t']), *map(float, np.ravel(names['q'])), *map(float, np.ravel(names['v']))]))",
+      file,
+    );
+    const found = JSON.parse(out.trim().split("\n").at(-1));
+    assert.equal(found.length, state.length);
+    found.forEach((number, i) => assert.ok(Math.abs(number - state[i]) <= 1e-12 * Math.max(1, Math.abs(state[i])), `${found} for ${state}`));
+  });
+
+  withPage("as a scene, a table and NetCDF", async (page) => {
+    await someState(page);
+    await choose(page, "Scene");
+    const scene = await page.locator("dialog pre").innerText();
+    const saved = await downloaded(page, () => page.locator("dialog").getByRole("button", { name: "Save" }).click());
+    assert.equal(saved.content.toString(), scene);
+    await runPython("import sys, tomllib; tomllib.load(open(sys.argv[1], 'rb'))", saved.path);
+    await page.keyboard.press("Escape");
+    const table = await downloaded(page, () => choose(page, "CSV"));
+    const rows = table.content.toString().trim().split("\n");
+    assert.match(rows[0], /^t\b/);
+    assert.ok(rows.length > 10);
+    const net = await downloaded(page, () => choose(page, "NetCDF"));
+    const shape = await runPython("import sys, xarray; d = xarray.open_dataset(sys.argv[1], engine='h5netcdf'); print(dict(d.sizes))", net.path);
+    assert.match(shape, /time|t/);
+  });
+
+  withPage("as an image, which is the picture on the screen with its axes", async (page) => {
+    const image = await downloaded(page, () => choose(page, "PNG"));
+    assert.deepEqual([...image.content.subarray(1, 4)], [..."PNG"].map((c) => c.charCodeAt(0)));
+    const stage = await page.locator(".stage").boundingBox();
+    assert.ok(Math.abs(image.content.readUInt32BE(16) - stage.width) <= 2);
+    assert.ok(Math.abs(image.content.readUInt32BE(20) - stage.height) <= 2);
+    const kinds = await page.evaluate(async (base64) => {
+      const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+      const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+      const canvas = document.createElement("canvas");
+      Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
+      const pen = canvas.getContext("2d");
+      pen.drawImage(bitmap, 0, 0);
+      const { data } = pen.getImageData(0, 0, bitmap.width, bitmap.height);
+      const seen = new Set();
+      for (let i = 0; i < data.length; i += 4) seen.add((data[i] >> 5) * 64 + (data[i + 1] >> 5) * 8 + (data[i + 2] >> 5));
+      return seen.size;
+    }, image.content.toString("base64"));
+    assert.ok(kinds > 10, `${kinds} kinds of colour`);
+  });
+
+  withPage("as a film", async (page) => {
+    await choose(page, "WebM");
+    await button(page, "Play");
+    await timePast(page, 0.5);
+    const film = await downloaded(page, () => button(page, "Stop filming"));
+    assert.equal(film.content.readUInt32BE(0), 0x1a45dfa3);
+    assert.ok(film.content.length > 2000);
+    await button(page, "Pause");
+  });
+});
+
+describe("everyone", () => {
+  const rules = readFileSync(join(here, "..", "node_modules", "axe-core", "axe.min.js"), "utf8");
+  const audit = async (page, what) => {
+    const found = await page.evaluate(async () => {
+      const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+      return violations.map((v) => `${v.id}: ${v.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+    });
+    assert.deepEqual(found, [], what);
+  };
+  for (const [name, options] of [
+    ["light", { colorScheme: "light" }],
+    ["dark", { colorScheme: "dark" }],
+    ["on a phone", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
+  ]) {
+    withPage(`can use the page: axe finds nothing (${name})`, async (page) => {
+      await page.evaluate(rules);
+      await audit(page, "the page");
+      await page.getByLabel("Ghost", { exact: true }).click();
+      await page.locator('[data-meter="divergence"]').waitFor({ timeout: 30_000 });
+      await page.locator("summary", { hasText: "Lengths" }).click();
+      await page.locator("summary", { hasText: "Export" }).click();
+      await audit(page, "with ghost, groups and menu open");
+      await page.keyboard.press("Escape");
+      for (const sheet of ["Help", "Share", "Equations"]) {
+        await button(page, sheet);
+        if (sheet === "Equations") await page.locator("dialog .katex, dialog .sheet p").first().waitFor({ timeout: 60_000 });
+        await audit(page, sheet);
+        await page.keyboard.press("Escape");
+        await page.locator("dialog").waitFor({ state: "detached" });
+      }
+    }, options);
+  }
+
+  withPage("gets help on ?, and the focus back afterwards", async (page) => {
+    const play = page.getByRole("button", { name: "Play" });
+    await play.focus();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "How to use the studio" }).waitFor();
+    assert.match(await page.locator("dialog").innerText(), /Ctrl Z/);
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Play");
+  });
+
+  withPage("hears where the motion is held", async (page) => {
+    const said = () => page.locator("[data-summary]").innerText();
+    assert.match(await said(), /^Held at 0\.00 seconds\. θ₁ 2\.00.rad, θ₂ .*\. Total energy/);
+    await button(page, "Play");
+    await timePast(page, 0.2);
+    await page.waitForFunction(() => document.querySelector("[data-summary]").innerText === "");
+    await button(page, "Pause");
+    await playing(page, false);
+    await page.waitForFunction(() => /^Held at/.test(document.querySelector("[data-summary]").innerText));
+  });
+});
+
+describe("the bundle", () => {
+  it("is under 400 kB compressed, without the fonts of mathematics", () => {
+    const built = join(here, "..", "..", "src", "holonomy", "studio", "static");
+    const files = readdirSync(built, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && !/player$/.test(entry.parentPath ?? entry.path) && !/KaTeX.*\.woff2?$/.test(entry.name));
+    const sizes = files.map((entry) => gzipSync(readFileSync(join(entry.parentPath ?? entry.path, entry.name)), { level: 9 }).length);
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    assert.ok(total < 400_000, `${total} bytes`);
+  });
+
+  it("comes from the studio alone, mathematics included", async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const [own, foreign] = [new URL(studio.address).host, []];
+    page.on("request", (request) => {
+      const { host, protocol } = new URL(request.url());
+      if (host !== own && protocol !== "blob:") foreign.push(request.url());
+    });
+    await page.goto(studio.address);
+    await shown(page);
+    assert.equal(new URL(page.url()).search, "", "the token does not stay in the address");
+    await page.keyboard.press("e");
+    await page.locator("dialog .katex").first().waitFor({ timeout: 60_000 });
+    assert.deepEqual(foreign, []);
+    await context.close();
+  });
+});

@@ -1,0 +1,147 @@
+// Time: its buttons, its line, its speed.
+
+import { useRef } from "preact/hooks";
+import { step, togglePlay } from "../commands";
+import { fixed, withUnit } from "../format";
+import { useStudio } from "../studio";
+import type { LabView } from "../wire";
+import { Icon, type IconName } from "./Icon";
+import { NumberControl } from "./Number";
+import { Symbol } from "./Symbol";
+
+const SPEED_STEP = 0.1;
+const HOLD_BEFORE_REPEAT = 350;
+const REPEAT_EVERY = 1000 / 20;
+
+export function Player({ view }: { view: LabView }) {
+  const studio = useStudio();
+  const now = studio.controls.value;
+  const idle = !studio.ready;
+  const playing = now?.playing ?? false;
+  return (
+    <section class="player" aria-label="Time">
+      <div class="buttons">
+        <StepButton frames={-1} icon="back" label="Step back" keys="ArrowLeft" disabled={idle} />
+        <button
+          type="button"
+          class="play"
+          aria-label={playing ? "Pause" : "Play"}
+          aria-keyshortcuts="Space"
+          title={`${playing ? "Pause" : "Play"} (space)`}
+          disabled={idle}
+          onClick={() => togglePlay(studio)}
+        >
+          <Icon name={playing ? "pause" : "play"} />
+        </button>
+        <StepButton frames={1} icon="forward" label="Step forward" keys="ArrowRight" disabled={idle} />
+      </div>
+      <Timeline />
+      <Clock />
+      <Speed view={view} />
+    </section>
+  );
+}
+
+function Timeline() {
+  const studio = useStudio();
+  const frame = studio.readout.value;
+  const dragging = useRef(false);
+  const pending = useRef(0);
+  const [oldest, newest] = frame ? [frame.oldest, frame.newest] : [0, 0];
+  const seek = (time: number, settled: boolean): void => {
+    cancelAnimationFrame(pending.current);
+    if (settled) studio.send({ type: "seek", time, settled });
+    else pending.current = requestAnimationFrame(() => studio.send({ type: "seek", time, settled }));
+  };
+  return (
+    <input
+      class="timeline"
+      type="range"
+      aria-label="Timeline"
+      aria-valuetext={frame ? `${fixed(frame.time, 2)} of ${fixed(newest, 2)} seconds` : "no time yet"}
+      min={oldest}
+      max={Math.max(newest, oldest + 1e-3)}
+      step="any"
+      value={frame?.time ?? 0}
+      disabled={!studio.ready || !studio.can("seek") || newest <= oldest}
+      onInput={(event) => {
+        dragging.current = true;
+        seek(event.currentTarget.valueAsNumber, false);
+      }}
+      onChange={(event) => {
+        dragging.current = false;
+        seek(event.currentTarget.valueAsNumber, true);
+      }}
+    />
+  );
+}
+
+function Clock() {
+  const studio = useStudio();
+  const frame = studio.readout.value;
+  const slow = studio.behind.value;
+  return (
+    <span class={slow ? "clock warning" : "clock"} title={slow ? "The machine cannot compute as fast as time should run; none of the motion is left out." : undefined}>
+      <Symbol of="t" /> = <span data-readout="time">{frame ? withUnit(fixed(frame.time, 3), "s") : "–"}</span>
+      {slow && frame && <small>runs at {fixed(frame.rate, 2)}×</small>}
+    </span>
+  );
+}
+
+function Speed({ view }: { view: LabView }) {
+  const studio = useStudio();
+  return (
+    <NumberControl
+      name="speed"
+      label="Speed"
+      unit="×"
+      spoken="Speed, times real time"
+      scale={{ low: view.speed_low, high: view.speed_high, step: SPEED_STEP, integer: false, logarithmic: false }}
+      value={studio.controls.value?.speed ?? 1}
+      disabled={!studio.ready || !studio.can("set-speed")}
+      set={(value) => studio.send({ type: "set-speed", value })}
+    />
+  );
+}
+
+interface StepProps {
+  readonly frames: number;
+  readonly icon: IconName;
+  readonly label: string;
+  readonly keys: string;
+  readonly disabled: boolean;
+}
+
+/** One step a click; held down, one after another. */
+function StepButton({ frames, icon, label, keys, disabled }: StepProps) {
+  const studio = useStudio();
+  const timer = useRef<ReturnType<typeof setTimeout>>();
+  const again = (): void => {
+    step(studio, frames, true);
+    timer.current = setTimeout(again, REPEAT_EVERY);
+  };
+  const release = (): void => clearTimeout(timer.current);
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      aria-keyshortcuts={keys}
+      title={`${label} by one picture; hold to go on`}
+      disabled={disabled}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        release();
+        step(studio, frames, false);
+        timer.current = setTimeout(again, HOLD_BEFORE_REPEAT);
+      }}
+      onPointerUp={release}
+      onPointerLeave={release}
+      onPointerCancel={release}
+      onClick={(event) => {
+        if (event.detail === 0) step(studio, frames, false); // from the keyboard; a pointer has stepped already
+      }}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}

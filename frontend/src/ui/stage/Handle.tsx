@@ -1,0 +1,145 @@
+// What the hand holds: a button over each body, for pointer, touch and keyboard alike.
+
+import type { RefObject } from "preact";
+import { useRef } from "preact/hooks";
+import { moveTo } from "../../commands";
+import { toMetres, type View } from "../../picture/view";
+import { useStudio, type Studio } from "../../studio";
+import type { BodyView } from "../../wire";
+
+interface Props {
+  readonly index: number;
+  readonly body: BodyView;
+  readonly text: string;
+  readonly ink: string;
+  /** Of the text, in pixels of the bob's radius. */
+  readonly size: number;
+  readonly view: RefObject<View>;
+  readonly disabled: boolean;
+  readonly reachable: boolean;
+  readonly take: (step: number) => void;
+  readonly keep: (button: HTMLButtonElement | null) => void;
+}
+
+/** Pixels that an arrow key moves a body, alone and with Shift. */
+const NUDGE = 6;
+const SHOVE = 40;
+/** Milliseconds over which the hand's velocity is measured. */
+const THROW_OVER = 80;
+
+const ARROWS: Record<string, readonly [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1],
+};
+
+interface Grip {
+  readonly dx: number;
+  readonly dy: number;
+  pending: number;
+  goal: [number, number] | null;
+  /** Recent places of the hand with their clock, in metres and milliseconds. */
+  places: [number, number, number][];
+}
+
+export function Handle({ index, body, text, ink, size, view, disabled, reachable, take, keep }: Props) {
+  const studio = useStudio();
+  const grip = useRef<Grip | null>(null);
+  const nudged = useRef<[number, number] | null>(null);
+
+  const down = (event: PointerEvent): void => {
+    if (event.button !== 0 || disabled) return;
+    const button = event.currentTarget as HTMLButtonElement;
+    button.setPointerCapture(event.pointerId);
+    const [x, y] = pointer(event, button, view.current!);
+    // Where within the bob it was taken, so that it does not jump to the pointer.
+    grip.current = { dx: Number(button.dataset["x"]) - x, dy: Number(button.dataset["y"]) - y, pending: 0, goal: null, places: [] };
+    studio.send({ type: "drag-begin", body: index });
+  };
+  const move = (event: PointerEvent): void => {
+    const held = grip.current;
+    if (!held) return;
+    const [x, y] = pointer(event, event.currentTarget as HTMLButtonElement, view.current!);
+    cancelAnimationFrame(held.pending);
+    held.goal = [x + held.dx, y + held.dy];
+    held.places = [...held.places.slice(-31), [...held.goal, event.timeStamp]];
+    held.pending = requestAnimationFrame(() => flush(studio, held));
+  };
+  const up = (event: PointerEvent): void => {
+    const held = grip.current;
+    if (!held) return;
+    cancelAnimationFrame(held.pending);
+    flush(studio, held);
+    grip.current = null;
+    const [x, y] = body.throws ? velocity(held, event.timeStamp) : [0, 0];
+    studio.send({ type: "drag-end", x, y, z: 0 });
+  };
+  const letGo = (): void => {
+    if (!nudged.current) return;
+    nudged.current = null;
+    studio.send({ type: "drag-end", x: 0, y: 0, z: 0 });
+  };
+  const key = (event: KeyboardEvent): void => {
+    const way = ARROWS[event.key];
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key === "PageDown" || event.key === "PageUp") {
+      event.preventDefault();
+      take(event.key === "PageDown" ? 1 : -1);
+    }
+    if (!way || disabled) return;
+    event.preventDefault();
+    const button = event.currentTarget as HTMLButtonElement;
+    const far = (event.shiftKey ? SHOVE : NUDGE) / view.current!.scale;
+    if (!nudged.current) {
+      studio.send({ type: "drag-begin", body: index });
+      nudged.current = [Number(button.dataset["x"]), Number(button.dataset["y"])];
+    }
+    nudged.current = [nudged.current[0] + far * way[0], nudged.current[1] + far * way[1]];
+    moveTo(studio, ...nudged.current);
+  };
+
+  return (
+    <button
+      type="button"
+      class="handle"
+      data-body={index}
+      ref={keep}
+      tabIndex={reachable ? 0 : -1}
+      style={{ color: ink, fontSize: `${Math.min(15, size)}px` }}
+      disabled={disabled}
+      aria-label={`${body.label}: drag it, or move it with the arrow keys`}
+      onPointerDown={down}
+      onPointerMove={move}
+      onPointerUp={up}
+      onPointerCancel={up}
+      onLostPointerCapture={up}
+      onKeyDown={key}
+      onKeyUp={(event) => event.key in ARROWS && letGo()}
+      onBlur={letGo}
+    >
+      {text}
+    </button>
+  );
+}
+
+/** At most one move per picture; the pointer reports more often than anything is drawn. */
+function flush(studio: Studio, grip: Grip): void {
+  if (!grip.goal) return;
+  moveTo(studio, ...grip.goal);
+  grip.goal = null;
+}
+
+/** Of the hand when it let go, in metres a second; a hand that rested first throws nothing. */
+function velocity(grip: Grip, now: number): [number, number] {
+  const recent = grip.places.filter(([, , clock]) => now - clock <= THROW_OVER);
+  const [first, last] = [recent[0], recent.at(-1)];
+  if (!first || !last || last[2] <= first[2]) return [0, 0];
+  const seconds = (last[2] - first[2]) / 1000;
+  return [(last[0] - first[0]) / seconds, (last[1] - first[1]) / seconds];
+}
+
+function pointer(event: PointerEvent, button: HTMLElement, view: View): [number, number] {
+  const box = button.parentElement!.getBoundingClientRect();
+  return toMetres(view, event.clientX - box.left, event.clientY - box.top);
+}
