@@ -121,7 +121,8 @@ def impact(
     noise = jax.lax.stop_gradient(_NOISE * jnp.finfo(rates.dtype).eps * fast * sizes)
     if rates.shape[0] == 1:
         hit = able & (rates < -noise)
-        impulses = jnp.where(hit, -(1.0 + restitution) * rates / sizes**2, 0.0)
+        # not by the root squared: its rounding has a side, and energy would grow with the number of impacts
+        impulses = jnp.where(hit, -(1.0 + restitution) * rates / jnp.where(hit, jnp.diagonal(how.gram), 1.0), 0.0)
         rounds, code = jnp.int32(1), jnp.int32(SOLVED)
     else:
         impulses, counts = _impulses(law, how.gram, rates, restitution, able, noise)
