@@ -76,7 +76,8 @@ class Kernel:
 
     def start(self, numbers: np.ndarray, t: float, dt: float, q: np.ndarray, v: np.ndarray) -> Spot:
         """The state at time t with coordinates q and velocities v under these parameters, to go on in steps of dt."""
-        state, seen = self._start(numbers, t, q, v)
+        (state,) = self._start(numbers, t, q, v)
+        _, _, seen = self._advance(numbers, state, np.array([t, dt]), np.array([0, 0]))  # no step: only look
         if not np.isfinite(seen).all():
             raise Stopped("A motion cannot start there: some of its numbers are not finite.")
         return Spot(numbers, float(t), dt, 0, state, seen)

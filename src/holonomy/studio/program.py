@@ -54,9 +54,7 @@ def blueprint(program: Program) -> Blueprint:
         return jnp.concatenate([t[None], q, v, *(jnp.ravel(x) for x in program.observe(system, t, q, v))])
 
     def start(p: Any, t: Any, q: Any, v: Any) -> Any:
-        system = program.system(p)
-        state = method.start(system, t, q, v)
-        return flat(state), seen(system, t, state)
+        return flat(method.start(program.system(p), t, q, v))
 
     def advance(p: Any, row: Any, clock: Any, count: Any) -> Any:
         system = program.system(p)

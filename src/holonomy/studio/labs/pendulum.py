@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _LARGEST_BOB: Final = 0.06
 """Radius of the heaviest bob in the picture, as a fraction of the extent."""
+_IMPLICIT: Final = ("gauss2", "gauss3", "symplectic")
 _IMPLICIT_LINKS: Final = 12
 """With more links an implicit method's dense equations cannot keep up with the clock."""
 _LONGEST: Final = 3.0
@@ -53,10 +54,10 @@ class PendulumLab(AbstractLab):
         links = int(links)
         choices = {name: settings.choices.get(name, default) for name, default in pendulum_view.CHOSEN.items()}
         toggles = {"ghost": settings.toggles.get("ghost", False)}
-        if choices["method"].startswith("gauss") and links > _IMPLICIT_LINKS:
+        if choices["method"] in _IMPLICIT and links > _IMPLICIT_LINKS:
             raise Refusal(
-                f"Gauss's implicit steps cannot keep up with {links} links; with more than {_IMPLICIT_LINKS}, choose "
-                "another method first, such as RK4."
+                f"Implicit steps cannot keep up with {links} links; with more than {_IMPLICIT_LINKS}, choose "
+                "Runge–Kutta 4 or explicit Euler."
             )
         defaults = pendulum_view.defaults(links)
         for kind in ("length", "mass"):  # a new link is like the last one there is
@@ -247,7 +248,7 @@ def _changed(structure: Structure, name: str, value: Hashable) -> Structure:
 
 def _feasible(structure: Structure) -> bool:
     parts = dict(structure)
-    return not (str(parts["method"]).startswith("gauss") and int(str(parts["links"])) > _IMPLICIT_LINKS)
+    return not (parts["method"] in _IMPLICIT and int(str(parts["links"])) > _IMPLICIT_LINKS)
 
 
 def _reached(angles: Coordinates, lengths: Coordinates, body: int, goal: np.ndarray) -> Coordinates:
