@@ -4,7 +4,8 @@
 `hl.System`. The functions that build them are in `holonomy.models.classics`.
 
 Chains of links are `Pendulum` and `ElasticPendulum`, with `accelerations` and `tensions` in time proportional to their
-length, `to_elastic` and `to_rigid` between them, and `reach`, `chain_points` to drag one.
+length, `to_elastic` and `to_rigid` between them, and `reach`, `chain_points` to drag one. `Linkage` is a chain pinned
+at both ends, and the geometry of the sphere of its configurations.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .registry import Model, Parameter, catalogue, find
 if TYPE_CHECKING:
     from .elastic import ElasticPendulum, to_elastic, to_rigid
     from .kinematics import chain_points, reach
+    from .linkage import Linkage
     from .pendulum import Pendulum, accelerations, directions, tensions
 
 _FILES = {
@@ -27,12 +29,14 @@ _FILES = {
     "ElasticPendulum": "elastic",
     "to_elastic": "elastic",
     "to_rigid": "elastic",
+    "Linkage": "linkage",
     "chain_points": "kinematics",
     "reach": "kinematics",
 }
 
 __all__ = [
     "ElasticPendulum",
+    "Linkage",
     "Model",
     "Parameter",
     "Pendulum",

@@ -1,0 +1,280 @@
+"""Chains of unit rods with both ends pinned, whose configurations form a sphere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float
+
+from holonomy.geometry.metric import VectorLike, known
+from holonomy.models import linkage_map, linkage_routes, linkage_topology
+from holonomy.models.linkage_curvature import LinkageCurvature, fields, forms
+from holonomy.models.linkage_machine import call, many
+from holonomy.models.linkage_mass import Masses, masses
+from holonomy.models.linkage_surface import Forms, Hinges, Point, Scalar, Surface, Vector, sphere_point, tangent
+from holonomy.spaces import Sphere, check
+from holonomy.spaces.smooth import root
+from holonomy.systems import System
+from holonomy.systems.parameters import number
+
+Angles = Float[Array, " dim"]
+
+
+class Linkage(eqx.Module):
+    r"""A chain of n unit rods in the plane with its ends pinned at (0, 0) and (L, 0), n - 2 < L < n.
+
+    Its configurations are the points of the round sphere \(S^{n-2} \subset R^{n-1}\): `hinges(x)` is smooth and one to
+    one, `from_hinges` its inverse; `from_angles` and `to_angles` are
+    \(x = (\sin\varphi_1, \cos\varphi_1\sin\varphi_2, ..., \prod\cos\varphi_i\sin t, \prod\cos\varphi_i\cos t)\). The
+    kinetic energy of moving hinges and rods is a metric on that sphere; the motions without forces are its geodesics.
+    The reflection in the base line is \(x \mapsto -x\).
+
+    **Arguments:** `rods`, n of at least 3; `base`, L; `rod_mass`, masses of uniform rods, one number or one per rod;
+    `hinge_mass`, one number or one per moving hinge; `rod_moments`, for rods that are not uniform the pair of
+    \(\int s\,dm\) and \(\int s^2\,dm\), s from 0 to 1 along each rod in the order of the chain.
+
+    A linkage is a PyTree with base and masses as leaves: others never compile again, and derivatives and batches over
+    them work. Outside of n - 2 < L < n there is no such sphere: `topology` says what there is, the methods that need
+    the sphere refuse, `system("rods")` moves it all the same.
+    """
+
+    rods: int = eqx.field(static=True)
+    base: Float[Array, ""]
+    masses: Masses
+
+    def __init__(
+        self, rods: int = 4, base: Any = 3.0, rod_mass: Any = 0.0, hinge_mass: Any = 1.0, *, rod_moments: Any = None
+    ):
+        if not check.is_count(rods) or rods < 3:
+            raise ValueError(f"A linkage needs at least 3 rods, or nothing can move; got rods={rods!r}.")
+        self.rods = int(rods)
+        length = number("base", base)
+        if length.ndim != 0:
+            raise ValueError(f"base is one number, the distance of the pinned ends; got shape {tuple(length.shape)}.")
+        if not isinstance(length, Tracer) and not 0 < length < rods:
+            if length <= 0:
+                raise ValueError(f"base is the distance of the pinned ends, greater than 0; got {float(length):g}.")
+            raise ValueError(
+                f"base={float(length):g} is too long for {rods} unit rods: the space of configurations is "
+                f"{linkage_topology.describe(self.rods, float(length))}. Pass a base below {rods}."
+            )
+        self.base = jnp.asarray(length, float)
+        self.masses = masses(self.rods, rod_mass, hinge_mass, rod_moments)
+
+    # ── Configurations ────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def dim(self) -> int:
+        """The dimension of the space of configurations, n - 2."""
+        return self.rods - 2
+
+    @property
+    def space(self) -> Sphere:
+        """The round sphere whose points name the configurations."""
+        return Sphere(self.rods - 2)
+
+    @property
+    def topology(self) -> str:
+        """What the space of configurations is, as far as it is known; see `holonomy.models.linkage_topology`."""
+        return linkage_topology.describe(self.rods, float(self.base))
+
+    @property
+    def surface(self) -> Surface:
+        """Map and masses without checks, for code that is being traced."""
+        self._require_sphere()
+        return Surface(self.rods, self.base, self.masses)
+
+    def from_angles(self, angles: VectorLike) -> Point:
+        """The point of the sphere with these n - 2 angles, the last one t."""
+        return jnp.stack(linkage_map.from_angles(list(self._angles(angles))))
+
+    def to_angles(self, x: VectorLike) -> Angles:
+        r"""Angles of a point: \(\varphi_i \in [-\pi/2, \pi/2]\), \(t \in [0, 2\pi)\), and t = 0 at the poles."""
+        x = sphere_point(x, self.rods)
+        c = linkage_map.tails(list(x))
+        outer = [jnp.arctan2(x[i], root(c[i + 1])) for i in range(self.rods - 3)]
+        empty = c[self.rods - 3] == 0
+        t = jnp.arctan2(x[-2], jnp.where(empty, 1.0, x[-1]))
+        # a tiny negative angle would be rounded up to 2 pi
+        turned = t + 2.0 * jnp.pi
+        t = jnp.where(t < 0, jnp.where(turned < 2.0 * jnp.pi, turned, 0.0), t)
+        return jnp.stack([*outer, t])
+
+    def hinges(self, x: VectorLike) -> Hinges:
+        """Where the moving hinges are, from the origin on: (n - 1, 2)."""
+        return call(_hinges, self.surface, sphere_point(x, self.rods))
+
+    def from_hinges(self, hinges: Any) -> Point:
+        """The point of the sphere with these hinges, (n - 1, 2); refused where the rods do not have length 1."""
+        h = check.as_array(hinges)
+        if h.shape != (self.rods - 1, 2):
+            raise ValueError(
+                f"hinges has shape {h.shape}, but {self.rods} rods have {self.rods - 1} moving hinges in the plane: "
+                f"pass an array of shape ({self.rods - 1}, 2), without the pinned ends."
+            )
+        if known(h, self):
+            self._refuse_open(np.asarray(h))
+        return call(_point, self.surface, h)
+
+    def push(self, x: VectorLike, v: VectorLike) -> Hinges:
+        """The hinges' velocities (n - 1, 2) of the configuration x that moves with v."""
+        x = sphere_point(x, self.rods)
+        return call(_push, self.surface, x, tangent(x, v))
+
+    def pull(self, hinges: Any, velocities: Any) -> tuple[Point, Vector]:
+        """Point and velocity on the sphere of hinges and their velocities, both (n - 1, 2); inverse of `push`."""
+        self.from_hinges(hinges)
+        h, w = check.as_array(hinges), check.as_array(velocities)
+        if w.shape != h.shape:
+            raise ValueError(f"velocities has shape {w.shape}, but must have one row per hinge, shape {h.shape}.")
+        return call(_pull, self.surface, h, w)
+
+    # ── Kinetic metric and bending ────────────────────────────────────────────────────────────────────
+
+    def metric(self, angles: VectorLike) -> Float[Array, "dim dim"]:
+        """The kinetic metric in the angles; degenerate at poles, where the angles are."""
+        return call(_metric, self.surface, self._angles(angles))
+
+    def inner(self, x: VectorLike, u: VectorLike, v: VectorLike) -> Scalar:
+        r"""The kinetic metric \(\sum_{ij}M_{ij}\,\dot p_i\cdot\dot p'_j\) of two tangent vectors."""
+        x = sphere_point(x, self.rods)
+        return call(_inner, self.surface, x, tangent(x, u, "u"), tangent(x, v))
+
+    def energy(self, x: VectorLike, v: VectorLike) -> Scalar:
+        """The kinetic energy, half the square of the speed in the kinetic metric."""
+        return 0.5 * self.inner(x, v, v)
+
+    def frame(self, x: VectorLike) -> Float[Array, "ambient dim"]:
+        """Tangent vectors at x, as columns, orthonormal in the kinetic metric."""
+        return self._forms(x).frame
+
+    def second(self, x: VectorLike) -> Float[Array, "dim dim hinges 2"]:
+        """The second fundamental form in `frame(x)`: what is normal in the hinges' accelerations."""
+        return self._forms(x).second.reshape(self.dim, self.dim, -1, 2)
+
+    def bending(self, x: VectorLike, u: VectorLike, v: VectorLike) -> Hinges:
+        r"""II(u, v), an acceleration of the hinges. \(M\,II(v, v)\) is the force of the rods on a free motion."""
+        x = sphere_point(x, self.rods)
+        return self._forms(x).bending(tangent(x, u, "u"), tangent(x, v)).reshape(-1, 2)
+
+    def total_bending(self, x: VectorLike) -> Scalar:
+        r"""\(|II|^2 = \sum_{ab}|II(e_a, e_b)|_M^2\) over an orthonormal frame."""
+        return jnp.einsum("abab->", self._forms(x).products())
+
+    def mean(self, x: VectorLike) -> Hinges:
+        r"""The mean curvature vector \(\frac1{n-2}\sum_a II(e_a, e_a)\)."""
+        return jnp.einsum("aahc->hc", self.second(x)) / self.dim
+
+    @property
+    def curvature(self) -> LinkageCurvature:
+        """Curvature at points of the sphere by Gauss's equation, as `hl.geometry.curvature`."""
+        return LinkageCurvature(self.surface, False)
+
+    @property
+    def intrinsic_curvature(self) -> LinkageCurvature:
+        """The same from the kinetic metric alone: slower, and independent of the second fundamental form."""
+        return LinkageCurvature(self.surface, True)
+
+    def fields(self, points: Any) -> tuple[Float[Array, " points"], Float[Array, " points"]]:
+        """K and |II|² at every row of an array of points (k, n - 1), spread over the cores.
+
+        With other than four rods the scalar curvature takes the place of K. Rows are taken as points of the sphere
+        without a check.
+        """
+        rows = check.as_array(points)
+        if rows.ndim != 2 or rows.shape[1] != self.rods - 1 or rows.shape[0] == 0:
+            raise ValueError(f"points must be rows of the sphere, shape (k, {self.rods - 1}); got {rows.shape}.")
+        return many(fields, self.surface, rows)
+
+    # ── Motion ────────────────────────────────────────────────────────────────────────────────────────
+
+    def system(
+        self, route: str = "sphere", *, gravity: Any = None, potential: Callable[[Hinges], Any] | None = None
+    ) -> System:
+        """The moving linkage as a `System`; its positions are the hinges, whatever the route.
+
+        **Arguments:** `route`, ``"sphere"`` (q a point of the sphere, no poles), ``"chart"`` (q the angles),
+        ``"embedding"`` and ``"rods"`` (q the hinges one after the other, 2(n - 1) numbers); see
+        `holonomy.models.linkage_routes` and `state`. `gravity`, towards -y, a parameter of the system if given;
+        `potential`, a function of the hinges (n - 1, 2). Parameters: `base`, `hinge_mass`, `rod_mass`,
+        `rod_first_moment`, `rod_second_moment`, `gravity`.
+        """
+        if route not in linkage_routes.ROUTES:
+            raise ValueError(f"route is one of {', '.join(map(repr, linkage_routes.ROUTES))}; got {route!r}.")
+        if route != "rods":
+            self._require_sphere()
+        return linkage_routes.build(Surface(self.rods, self.base, self.masses), route, gravity, potential)
+
+    def state(self, route: str, x: VectorLike, v: VectorLike) -> tuple[Float[Array, " q"], Float[Array, " q"]]:
+        """A point and velocity of the sphere as q and v of `system(route)`."""
+        x = sphere_point(x, self.rods)
+        v = tangent(x, v)
+        if route == "sphere":
+            return x, v
+        if route == "chart":
+            return jax.jvp(self.to_angles, (x,), (v,))
+        return self.hinges(x).reshape(-1), self.push(x, v).reshape(-1)
+
+    def _forms(self, x: VectorLike) -> Forms:
+        return call(forms, self.surface, sphere_point(x, self.rods))
+
+    # ── Checks ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _angles(self, value: Any) -> Angles:
+        angles = check.as_array(value)
+        if angles.shape != (self.rods - 2,):
+            raise ValueError(
+                f"{self.rods} rods have {self.rods - 2} angles, the last one t; got an array of shape {angles.shape}."
+            )
+        return angles
+
+    def _require_sphere(self) -> None:
+        if known(self.base) and not self.rods - 2 < float(self.base):
+            raise ValueError(
+                f"With {self.rods} unit rods the configurations form a sphere for {self.rods - 2} < base < "
+                f"{self.rods}; for base={float(self.base):g} they are {self.topology}. Pass a base in that range, or "
+                'move the hinges themselves with system("rods").'
+            )
+
+    def _refuse_open(self, hinges: np.ndarray) -> None:
+        ends = np.concatenate([np.zeros((1, 2)), hinges, [[float(self.base), 0.0]]])
+        lengths = np.linalg.norm(np.diff(ends, axis=0), axis=1)
+        gaps = np.abs(lengths - 1.0)
+        # written so that NaN is refused as well
+        if not np.all(gaps <= check.tolerance(hinges.dtype)):
+            i = int(np.argmax(np.where(np.isnan(gaps), np.inf, gaps)))
+            raise ValueError(
+                f"These hinges do not close to a chain of unit rods from (0, 0) to ({float(self.base):g}, 0): rod "
+                f"{i + 1} has length {lengths[i]:.9g}. For hinges that are only near, use link.drag."
+            )
+
+
+def _hinges(surface: Surface, x: Point) -> Hinges:
+    return surface.hinges(x)
+
+
+def _point(surface: Surface, hinges: Hinges) -> Point:
+    return surface.point(hinges)
+
+
+def _push(surface: Surface, x: Point, v: Vector) -> Hinges:
+    return surface.push(x, v)
+
+
+def _pull(surface: Surface, hinges: Hinges, velocities: Hinges) -> tuple[Point, Vector]:
+    return jax.jvp(surface.point, (hinges,), (velocities,))
+
+
+def _metric(surface: Surface, angles: Angles) -> Float[Array, "dim dim"]:
+    j = jax.jacfwd(lambda a: surface.vector(jnp.stack(linkage_map.from_angles(list(a)))))(angles)
+    return j.T @ surface.ambient() @ j
+
+
+def _inner(surface: Surface, x: Point, u: Vector, v: Vector) -> Scalar:
+    return surface.product(surface.push(x, u), surface.push(x, v))
