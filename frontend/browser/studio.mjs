@@ -48,7 +48,7 @@ export async function startStudio() {
 /** Open the studio in a context of its own, with time held unless `playing`; every console error fails the test. */
 export async function openPage(browser, address, { playing = false, expectErrors = false, init, ...options } = {}) {
   const context = await browser.newContext({
-    viewport: { width: 1440, height: 900 },
+    viewport: { width: 1200, height: 780 },
     reducedMotion: playing ? "no-preference" : "reduce",
     ...options,
   });

@@ -19,7 +19,7 @@ function compose(root: HTMLElement, target: HTMLCanvasElement): void {
     const canvas = stage.querySelector("canvas");
     const [x, y] = [boxes[i]!.left - left, boxes[i]!.top - top];
     if (canvas) pen.drawImage(canvas, x, y, boxes[i]!.width, boxes[i]!.height);
-    for (const element of stage.querySelectorAll<HTMLElement>(".tick, .axis, .handle, .caption, .key span")) write(pen, element, left, top);
+    for (const element of stage.querySelectorAll<HTMLElement>(".tick, .axis, .handle:not(.covered) span, .caption, .key > span")) write(pen, element, left, top);
   });
 }
 
@@ -28,17 +28,23 @@ function even(size: number): number {
   return Math.max(2, 2 * Math.round(size / 2));
 }
 
+/** Every piece of text in an element where it stands, in its own type: an axis' name is partly in italics. */
 function write(pen: CanvasRenderingContext2D, element: HTMLElement, left: number, top: number): void {
-  const text = element.textContent ?? "";
-  const style = getComputedStyle(element);
-  const box = element.getBoundingClientRect();
-  if (element.classList.contains("scale")) return gradient(pen, element.dataset["colours"] ?? "", box, left, top);
-  if (text === "") return;
-  pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-  pen.fillStyle = style.color;
-  pen.textAlign = "center";
-  pen.textBaseline = "middle";
-  pen.fillText(text, box.left + box.width / 2 - left, box.top + box.height / 2 - top);
+  if (element.classList.contains("scale")) {
+    gradient(pen, element.dataset["colours"] ?? "", element.getBoundingClientRect(), left, top);
+    return;
+  }
+  const pieces = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let piece = pieces.nextNode(); piece; piece = pieces.nextNode()) {
+    range.selectNodeContents(piece);
+    const box = range.getBoundingClientRect();
+    const style = getComputedStyle(piece.parentElement!);
+    pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+    pen.fillStyle = style.color;
+    pen.textBaseline = "middle";
+    pen.fillText(piece.textContent ?? "", box.left - left, box.top + box.height / 2 - top);
+  }
 }
 
 function gradient(pen: CanvasRenderingContext2D, colours: string, box: DOMRect, left: number, top: number): void {

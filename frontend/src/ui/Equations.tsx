@@ -19,7 +19,7 @@ export function EquationsDialog({ close }: { close: () => void }) {
       {known?.message && <p>{known.message}</p>}
       {known?.items.map((item) => (
         <section key={item.title} class="equation">
-          <h3>{item.title}</h3>
+          {known.items.length > 1 && <h3>{item.title}</h3>}
           <Formula latex={item.latex} />
         </section>
       ))}

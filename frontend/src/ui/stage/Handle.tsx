@@ -12,7 +12,7 @@ interface Props {
   readonly body: BodyView;
   readonly text: string;
   readonly ink: string;
-  /** Of the text, in pixels of the bob's radius. */
+  /** Of the text, in pixels. */
   readonly size: number;
   readonly view: RefObject<View>;
   readonly disabled: boolean;
@@ -106,7 +106,7 @@ export function Handle({ index, body, text, ink, size, view, disabled, reachable
       data-body={index}
       ref={keep}
       tabIndex={reachable ? 0 : -1}
-      style={{ color: ink, fontSize: `${Math.min(15, size)}px` }}
+      style={{ color: ink, fontSize: `${Math.min(15, Math.max(9, size))}px` }}
       disabled={disabled}
       aria-label={`${body.label}: drag it, or move it with the arrow keys`}
       onPointerDown={down}
@@ -118,7 +118,7 @@ export function Handle({ index, body, text, ink, size, view, disabled, reachable
       onKeyUp={(event) => event.key in ARROWS && letGo()}
       onBlur={letGo}
     >
-      {text}
+      <span>{text}</span>
     </button>
   );
 }

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { bodyColour, inkOn, palette } from "../../colours";
 import { drawingOf, trailsOf } from "../../picture/drawing";
 import { openPicture } from "../../picture/open";
-import type { Drawing, Picture } from "../../picture/picture";
+import type { Bob, Drawing, Picture } from "../../picture/picture";
 import { fit, toPixels, type View } from "../../picture/view";
 import { useStudio } from "../../studio";
 import type { Frame, LabView } from "../../wire";
@@ -21,7 +21,8 @@ const GROWTH = 1.2;
 /** What does not fit at this many metres has flown apart, and is let go. */
 const FARTHEST = 1e4;
 /** Smaller bobs carry no number. */
-const ROOM_FOR_NUMBER = 9;
+const ROOM_FOR_NUMBER = 7;
+const MOST_NUMBERS = 30;
 
 export function PlaneStage({ view: laboratory, picture: which }: StageProps) {
   const studio = useStudio();
@@ -87,6 +88,7 @@ export function PlaneStage({ view: laboratory, picture: which }: StageProps) {
       picture.paint(drawing);
       stage.dataset["trails"] = String(trails.length);
       moveHandles(handles.current, frame, lab, view.current);
+      hideCovered(handles.current, drawing, lab.anchors);
     });
     return () => {
       stopPainting();
@@ -123,7 +125,7 @@ export function PlaneStage({ view: laboratory, picture: which }: StageProps) {
             body={body}
             text={radius >= ROOM_FOR_NUMBER ? numberOf(body.label, index) : ""}
             ink={inkOn(bodyColour(palette.value, body.colour))}
-            size={Math.max(16, radius)}
+            size={1.3 * radius}
             view={view}
             disabled={!canDrag}
             reachable={own.length <= ALL_BY_TAB || index === taken || (index === own[0]?.index && !own.some((o) => o.index === taken))}
@@ -134,6 +136,17 @@ export function PlaneStage({ view: laboratory, picture: which }: StageProps) {
       })}
     </div>
   );
+}
+
+/** A number is hidden when a later body lies on it; of many bodies, which carry no numbers, none is looked at. */
+function hideCovered(handles: (HTMLButtonElement | null)[], { bobs, points, dimension }: Drawing, anchors: number): void {
+  const own = bobs.filter((bob) => !bob.ghost);
+  if (own.length > MOST_NUMBERS) return;
+  own.forEach((bob, i) => {
+    const near = (other: Bob): boolean =>
+      Math.hypot(points[bob.point * dimension]! - points[other.point * dimension]!, points[bob.point * dimension + 1]! - points[other.point * dimension + 1]!) < other.radius;
+    handles[bob.point - anchors]?.classList.toggle("covered", own.slice(i + 1).some(near));
+  });
 }
 
 /** Half the width of the square about the origin that holds all bodies. */
