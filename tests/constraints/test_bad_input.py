@@ -22,8 +22,7 @@ def as_a_user(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, r"Pass holonomic=phi\(t, q\), velocity=a\(t, q, v\), or both"),
-        ({"unilateral": lambda t, q: q[0]}, "contact, which this version does not have yet"),
+        ({}, r"Pass holonomic=phi\(t, q\), velocity=a\(t, q, v\), unilateral=sigma\(t, q\), or several"),
         ({"holonomic": 3.0}, "holonomic constraint must be a function"),
         ({"holonomic": lambda t, q: jnp.eye(2)}, r"one number per condition, shape \(m,\).*it returned shape \(2, 2\)"),
         ({"holonomic": lambda t, q: q[0] + p}, "could not be evaluated"),  # pyright: ignore

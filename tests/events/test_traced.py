@@ -105,3 +105,64 @@ def test_a_touch_is_not_differentiable_and_says_so():
     assert np.isnan(end(touching)[1])
     assert np.isfinite(end(touching + 0.1)[1])
     assert np.isfinite(end(touching - 0.1)[1])
+
+
+particle = hl.System.from_lagrangian(
+    lambda t, q, v, p: 0.5 * jnp.dot(v, v) - p.g * q[1], coordinates=("x", "y"), parameters={"g": 9.81}
+)
+floor = particle.constrained(unilateral=lambda t, q, p: q[1:], restitution=0.7)
+
+
+def test_a_throw_is_optimised_through_a_bounce():
+    """The velocity that, after one bounce, passes a target at a given time; Newton's method on the derivative."""
+    target = np.array([2.0, 0.5])
+
+    @jax.jit
+    def miss(v):
+        run = hl.simulate(floor, jnp.array([0.0, 1.0]), v, 0.9, dt=0.05, method=hl.RK4(), max_events=2)
+        return run.q[-1] - target, run
+
+    v = np.array([1.0, 0.5])
+    for _ in range(6):
+        slope, _ = jax.jacrev(miss, has_aux=True)(v)
+        v = v - np.linalg.solve(slope, miss(v)[0])
+    gap, run = miss(v)
+    assert np.max(np.abs(gap)) < 1e-12
+    assert run.result.differentiable
+    assert run.events.count == 1
+    host = hl.simulate(floor, [0.0, 1.0], v, 0.9, dt=0.05, method=hl.RK4())
+    np.testing.assert_allclose(host.q[-1], target, atol=1e-12)
+
+
+def test_contact_that_begins_and_ends_has_derivatives():
+    """Landing on a ball without bounce, sliding on it and leaving it: where to, against differences."""
+    hill = particle.constrained(unilateral=lambda t, q, p: jnp.sqrt(q[0] ** 2 + q[1] ** 2)[None] - 1.0, restitution=0.0)
+
+    @jax.jit
+    def end(z):
+        run = hl.simulate(hill, z[:2], z[2:], 0.8, dt=0.02, method=hl.RK4(), max_events=4)
+        return run.q[-1], run
+
+    z = np.array([0.1, 1.1, 0.5, 0.0])
+    run = end(z)[1]
+    assert [int(k) for k in run.events.which[: int(run.events.count)]] == [0, 1, 2]
+    slope = jax.jacrev(end, has_aux=True)(z)[0]
+    for k in range(4):
+        e = np.zeros(4)
+        e[k] = 1e-5
+        np.testing.assert_allclose((end(z + e)[0] - end(z - e)[0]) / 2e-5, slope[:, k], atol=1e-7)
+
+
+def test_impacts_that_pile_up_or_meet_at_once_are_not_differentiable():
+    corner = particle.constrained(unilateral=lambda t, q, p: q, restitution=0.4)
+
+    @jax.jit
+    def end(x):
+        run = hl.simulate(corner, x, jnp.array([-1.0, 0.0]), 1.0, dt=0.1, method=hl.RK4(), max_events=60)
+        return run.q[-1, 0], run
+
+    fall = np.sqrt(2 * 0.3 / 9.81)
+    for start, smooth in (([2.0, 6.0], True), ([fall, 0.3], False), ([0.6, 0.01], False)):
+        (_, run), slope = jax.value_and_grad(end, has_aux=True)(np.array(start))
+        assert bool(run.result.differentiable) == smooth, start
+        assert bool(np.all(np.isfinite(slope))) == smooth, start

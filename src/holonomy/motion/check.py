@@ -9,10 +9,11 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.motion import consistent, event
+from holonomy.motion import consistent, event, walls
 from holonomy.motion.engine import ENGINES, Engine
 from holonomy.motion.event import Watched
 from holonomy.motion.method import AbstractMethod
+from holonomy.motion.wall_checks import refuse_bad_walls
 from holonomy.systems import System, mechanics
 from holonomy.systems.system import vector
 
@@ -67,7 +68,7 @@ def problem(
     q, v = vector("q0", q0, shape, system), vector("v0", v0, shape, system)
     seen, most = event.watched(system, events), event.capacity(max_events)
     is_traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((system, method, q, v, seen)))
-    if seen.count:
+    if seen.count or walls.count(system):
         q, v = (x.astype(np.float64) for x in (q, v))  # an instant is found to the last digit of the clock's precision
     if not is_traced:
         q, v = _on_space(system, q, v)
@@ -77,6 +78,7 @@ def problem(
 
         method, why = default_method(system)
     consistent.refuse_unheld(system, method)
+    system = consistent.with_walls(system, method, end - start)
     steady = True
     if not is_traced:
         system, q, v, steady = _with_mass(system, Engine(system, method, engine), start, q, v)
@@ -116,18 +118,22 @@ def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
     return near, tangent
 
 
-def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
+def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any, Any]:
     local = system.local(q)
     # A system that brings its own acceleration may be too large for a matrix.
     own = system.direct is not None and system.constraints is None and q.shape[0] > LARGE
     mass = None if own else mechanics.mass_matrix(local.lagrangian, t, *local.enter(v))
-    return mass, system.raw_energy(t, q, v), consistent.conditions(system, t, q, v)
+    facing = None
+    if walls.count(system):
+        y, w = local.enter(v)
+        facing = walls.gaps(system, t, q, v), jax.jacfwd(lambda u: local.wall_rates(t, y, u))(w)
+    return mass, system.raw_energy(t, q, v), consistent.conditions(system, t, q, v), facing
 
 
 def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tuple[System, Any, Any, bool]:
     """The system, marked as having a positive definite mass matrix where the initial state shows one; the state, on
     the constraints to round-off; and whether the constraints let a state at rest stay."""
-    mass, energy, seen = jax.tree.map(np.asarray, engine.call(_first_look, system, np.float64(t), q, v))
+    mass, energy, seen, facing = jax.tree.map(np.asarray, engine.call(_first_look, system, np.float64(t), q, v))
     if not np.isfinite(energy):
         raise ValueError(
             f"The energy at the initial state is {energy}: the Lagrangian has no value at "
@@ -151,10 +157,21 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
         )
     if bool(values[0] > 0) != system.definite:
         system = replace(system, definite=bool(values[0] > 0))
+    if facing is not None:
+        gaps, normals = facing
+        refuse_bad_walls(system, t, q, v, gaps, normals, mass)
     if seen is None:
         return system, q, v, True
     system, q, v = consistent.consistent(system, t, q, v, mass, seen)
     return system, q, v, not np.any(seen.at_rest)
+
+
+def _lossy(system: System) -> bool:
+    """Whether impacts may lose energy."""
+    given = system.constraints
+    if given is None or not sum(given.walls):
+        return False
+    return isinstance(given.restitution, Tracer) or bool(np.any(np.asarray(given.restitution) < 1))
 
 
 def _notes(system: System, method: AbstractMethod, why: str, steady: bool) -> dict[str, str]:
@@ -166,7 +183,7 @@ def _notes(system: System, method: AbstractMethod, why: str, steady: bool) -> di
         "engine": "xla",
         "method": f"{method.label} ({traits})",
         "why": why,
-        "conservative": "yes" if system.autonomous and steady and not system.forces else "no",
+        "conservative": "yes" if system.autonomous and steady and not system.forces and not _lossy(system) else "no",
         "forced": "yes" if system.forces else "no",
         "coordinates": " ".join(system.names),
         "kinds": " ".join(c.kind for c in system.coordinates),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from holonomy.motion.loop import CLOSE
 from holonomy.motion.method import AbstractMethod
@@ -30,7 +31,7 @@ class Conditions(NamedTuple):
 
 def conditions(system: System, t: Any, q: Any, v: Any) -> Conditions | None:
     """The constraints at a state, for the checks below."""
-    if system.constraints is None:
+    if system.constraints is None or not system.constraints.bilateral:
         return None
     local = system.local(q)
     y, w = local.enter(v)
@@ -66,6 +67,25 @@ def refuse_unheld(system: System, method: AbstractMethod) -> None:
                 f"{method.label} cannot hold {kind} constraints, and this system has {count}; use {instead}, or "
                 f"method=None to have one picked."
             )
+
+
+def with_walls(system: System, method: AbstractMethod, way: float) -> System:
+    """The system ready to meet its walls, none in contact yet; a ValueError where the method cannot hold them."""
+    given = system.constraints
+    if given is None or not sum(given.walls):
+        return system
+    if given.walls[1] and "velocity" not in method.holds:
+        raise ValueError(
+            f"{method.label} cannot hold conditions on velocities, and this system has {given.walls[1]} that only "
+            f"push; use hl.Radau(3) or hl.RK4(), or method=None to have one picked."
+        )
+    lossy = not isinstance(given.restitution, Tracer) and bool(np.any(np.asarray(given.restitution) < 1))
+    if way < 0 and lossy:
+        raise ValueError(
+            "A run backwards cannot undo impacts that lose energy; pass restitution=1.0, or t_end after t0."
+        )
+    active = np.zeros(sum(given.walls), bool)
+    return replace(system, constraints=replace(given, active=active, as_rates="holonomic" not in method.holds))
 
 
 def consistent(system: System, t: float, q: Any, v: Any, mass: np.ndarray, seen: Conditions) -> tuple[System, Any, Any]:

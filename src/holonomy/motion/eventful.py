@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from holonomy.motion import flight, loop, record
+from holonomy.motion import flight, loop, record, walls
 from holonomy.motion.flight import Base, Goal, Search, Setting, Trial
 from holonomy.motion.method import AbstractMethod, keep_if
 from holonomy.motion.record import Log
@@ -36,17 +36,17 @@ def begin(system: System, watched: Any, method: AbstractMethod, t: Any, q: Any, 
     """The loop's state at an initial condition."""
     t = jnp.asarray(t, q.dtype)
     setting = Setting(system, watched, method, t, jnp.ones_like(t))
-    active = jnp.zeros(setting.counts[1], bool)
+    events, sides = setting.counts
+    active, log, code = jnp.zeros(sides, bool), record.empty(q), jnp.int32(Code.ok)
+    if sides:
+        quiet = [active] * 4
+        told = walls.settle(system, jnp.ones_like(t), jnp.zeros_like(t), t, q, v, *quiet)
+        made = jnp.concatenate([jnp.zeros(events, bool), told.made])
+        log = record.write(log, made, t, jnp.zeros(setting.labels, q.dtype), q, v, told.v)
+        v, active, code = told.v, told.active, told.code
+        code = jnp.where(jnp.any(active) & ~method.grips, jnp.int32(Code.no_contact), code)
     base = flight.begin(setting, method.start(setting.at(active), t, q, v), active)
-    return Progress(
-        base,
-        flight.nothing(setting),
-        jnp.int32(Code.ok),
-        jnp.int64(0),
-        jnp.int32(0),
-        record.empty(q),
-        jnp.bool_(True),
-    )
+    return Progress(base, flight.nothing(setting), code, jnp.int64(0), jnp.int32(0), log, jnp.bool_(True))
 
 
 def advance(setting: Setting, now: Progress, goal: Goal) -> Progress:

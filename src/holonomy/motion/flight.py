@@ -311,10 +311,19 @@ def land(setting: Setting, base: Base, met: Any, touched: Any, t: Any, q: Any, v
     made, delay = met[:events], jnp.zeros(setting.labels, q.dtype)
     code, smooth, active = jnp.int32(Code.ok), jnp.sum(met) <= 1, base.active
     if sides:
-        told = walls.settle(setting, base, t, place, speed, met[events:], touched[events:], acted)
-        speed, active, code = told.v, told.active, told.code
-        made, delay = jnp.concatenate([made, told.made]), jnp.concatenate([delay[:events], told.delay])
-        smooth = smooth & told.smooth
+        reached, freed = met[events : events + sides], met[events + sides :]
+        if walls.given(system).as_rates:
+            place, speed = walls.returned(walls.touching(system, base.active), t, place, speed)
+        told = walls.settle(
+            system, setting.way, setting.pace, t, place, speed, base.active, reached, freed, touched[events:][:sides]
+        )
+        matters = acted | jnp.any(met[events:])
+        speed, active = keep_if(matters, (told.v, told.active), (speed, active))
+        code = jnp.where(matters, told.code, code)
+        code = jnp.where(jnp.any(active) & (code == Code.ok) & ~setting.method.grips, jnp.int32(Code.no_contact), code)
+        made = jnp.concatenate([made, told.made & matters])
+        delay = jnp.concatenate([delay[:events], told.delay])
+        smooth = smooth & (told.smooth | ~matters)
     smooth = smooth & ~jnp.any(met & touched)
     return Landing(place, v, speed, made, delay, active, code, smooth)
 

@@ -114,11 +114,26 @@ def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot
     local = system.local(q)
     y, w = local.enter(v)
     every = Held(local, None, system.constraints.counts)
-    if system.flat:
+    gaps, rates = every.position(t, y), every.rates(t, y, w)
+    if system.flat and system.constraints.bilateral:
         pull = jnp.abs(pull) + jnp.sum(jnp.abs(every.normals(t, y)), axis=0)
-    gaps = jnp.abs(every.position(t, y)) if system.constraints.counts[0] else jnp.zeros(1, q.dtype)
-    violation = jnp.stack([jnp.max(gaps), jnp.max(jnp.abs(every.rates(t, y, w)))])
+    if system.constraints.active is not None:
+        gaps = jnp.concatenate([gaps, wall_violations(local, t, y)])
+        moving = local.wall_rates(t, y, w)
+        rates = jnp.concatenate([rates, jnp.where(system.constraints.active, moving, 0.0)])
+        if system.flat:
+            normals = jax.jacfwd(lambda u: local.wall_rates(t, y, u))(w)
+            pull = jnp.abs(pull) + jnp.sum(jnp.abs(normals), axis=0)
+    worst = [jnp.max(jnp.abs(x)) if x.shape[0] else jnp.zeros((), q.dtype) for x in (gaps, rates)]
+    violation = jnp.stack(worst)
     return Snapshot(q, v, energy, momentum, pull, method.multipliers(system, t, state), violation)
+
+
+def wall_violations(local: Any, t: Any, y: Any) -> Any:
+    """How far each unilateral constraint is from what it should be: below zero, or off zero in contact."""
+    walls = local.system.constraints
+    gap = local.gaps(t, y)
+    return jnp.where(walls.active[: walls.walls[0]], jnp.abs(gap), jnp.maximum(-gap, 0.0))
 
 
 def _judge(state: Any, status: Status) -> Any:
@@ -285,6 +300,13 @@ def consistent(system: System, t: Any, q: Any, v: Any) -> Any:
     assert system.constraints is not None
     local = system.local(q)
     y, w = local.enter(v)
+    near = jnp.ones(1, bool)
+    if system.constraints.unilateral:
+        inside = jnp.any(local.gaps(t, y) < -CLOSE * (1.0 + jnp.max(jnp.abs(q))))
+        near = near & ~inside
+    if not system.constraints.bilateral:
+        return jnp.where(jnp.all(near), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))
+    outside = near
     every = Held(local, None, system.constraints.counts)
     sizes = jnp.sqrt(jnp.sum(every.normals(t, y) ** 2, axis=1))
     near = jnp.abs(every.rates(t, y, w)) <= CLOSE * sizes * (1.0 + jnp.max(jnp.abs(v)))
@@ -292,7 +314,7 @@ def consistent(system: System, t: Any, q: Any, v: Any) -> Any:
         near = near.at[:m].set(
             near[:m] & (jnp.abs(every.position(t, y)) <= CLOSE * sizes[:m] * (1.0 + jnp.max(jnp.abs(q))))
         )
-    return jnp.where(jnp.all(near), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))
+    return jnp.where(jnp.all(near) & jnp.all(outside), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))
 
 
 def _segments(plan: Plan) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -69,6 +69,11 @@ class AbstractMethod(eqx.Module):
         """Whether the step suits machine code of single numbers, as straight steps and simple iterations do."""
         return True
 
+    @property
+    def grips(self) -> bool:
+        """Whether the method can hold a wall in contact."""
+        return bool(self.holds)
+
     def reach(self, state: Any, step: Any) -> Any:
         """How far from a state a step of given length may look for events at once; less where it is made of several."""
         del state

@@ -22,6 +22,7 @@ from holonomy.motion.method import Status
 from holonomy.motion.phase import Phase
 from holonomy.motion.result import Code
 from holonomy.systems import System, mechanics
+from holonomy.systems.constraints import with_idle
 from holonomy.systems.linear import back_substitute, eliminate, factor
 
 
@@ -34,7 +35,7 @@ def step(
     (s, n), y, end = guess.shape, state.y, t + h
     held = local.hold(t, y, guess[0])
     assert held is not None
-    times, r = t + c * h, held.count
+    times, r, idle = t + c * h, held.count, held.idle
     before = held.normals(t, y)
     start = state.p + state.p_low
 
@@ -58,13 +59,14 @@ def step(
         x = y + (state.y_low + move)
         inner = momentum - ((start + mu @ before)[None] + h * (a @ force))
         final = mechanics.momentum(local.lagrangian, end, x, last) - (start + kick)
-        return jnp.concatenate([inner.ravel(), final, held.rates(end, x, last)])
+        rate = held.rates(end, x, last)
+        return jnp.concatenate([inner.ravel(), final, rate if idle is None else rate + idle * mu])
 
     middle = b @ guess
     mass = factor(mechanics.mass_matrix(local.lagrangian, t + 0.5 * h, y + 0.5 * h * middle, middle), local.definite)
     ahead = held.normals(end, y + h * middle)
     both = jax.vmap(lambda row: back_substitute(mass, row))(before + ahead).T
-    matrix, kept = eliminate(ahead @ both)
+    matrix, kept = eliminate(with_idle(ahead @ both, idle))
 
     def direction(r_: Any) -> Any:
         inner, final, rate = parts(r_)

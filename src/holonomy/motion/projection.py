@@ -15,7 +15,7 @@ from holonomy.motion import newton
 from holonomy.motion.method import Status
 from holonomy.motion.result import Code
 from holonomy.systems import mechanics
-from holonomy.systems.constraints import Bordered, Held, border, bordered_solve
+from holonomy.systems.constraints import Bordered, Held, border, bordered_solve, with_idle
 from holonomy.systems.linear import positive
 from holonomy.systems.local import Local
 
@@ -27,7 +27,8 @@ def settle(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any, 
     found = jnp.bool_(True)
     if held.counts[0]:
         y, found = _on_surface(local, held, t, y, w)
-    bordered = border(mechanics.mass_matrix(local.lagrangian, t, y, w), held.normals(t, y), local.definite)
+    mass = mechanics.mass_matrix(local.lagrangian, t, y, w)
+    bordered = border(mass, held.normals(t, y), local.definite, held.idle)
     for _ in range(2):  # the second removes what rounding left of the first
         w = w + bordered_solve(bordered, jnp.zeros_like(w), -held.rates(t, y, w))[0]
     return y, w, jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
@@ -35,10 +36,12 @@ def settle(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any, 
 
 def _on_surface(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any]:
     mass = mechanics.mass_matrix(local.lagrangian, t, y, w)
-    ways = normal_moves(border(mass, held.gradient(t, y), local.definite), y)
+    idle = None if held.idle is None else held.idle[: held.counts[0]]
+    ways = normal_moves(border(mass, held.gradient(t, y), local.definite, idle), y)
 
     def residual(rise: Any) -> Any:
-        return held.position(t, y + ways @ rise)
+        value = held.position(t, y + ways @ rise)
+        return value if idle is None else value + idle * rise
 
     rise, found, _ = newton.solve(
         residual,
@@ -65,11 +68,11 @@ def turned(local: Local, held: Held, t: Any, h: Any, before: Any, after: Any, w:
     first, second = held.normals(t, before), held.normals(t + h, after)
     mass = mechanics.mass_matrix(local.lagrangian, t, before, w)
     if local.definite:
-        across = border(mass, first, definite=True).across
+        across = border(mass, first, definite=True, idle=held.idle).across
         mixed = second @ across
     else:
         mixed = second @ first.T
-    return jnp.where(positive(mixed), jnp.int32(Code.ok), jnp.int32(Code.rank_change))
+    return jnp.where(positive(with_idle(mixed, held.idle)), jnp.int32(Code.ok), jnp.int32(Code.rank_change))
 
 
 def still_redundant(local: Local, held: Held, t: Any, y: Any, w: Any) -> Any:

@@ -16,7 +16,7 @@ from holonomy.motion.method import AbstractMethod, Status
 from holonomy.motion.phase import Phase
 from holonomy.motion.result import Code
 from holonomy.systems import System, constraints, mechanics
-from holonomy.systems.constraints import Held
+from holonomy.systems.constraints import Held, with_idle
 from holonomy.systems.linear import back_substitute, factor, positive
 from holonomy.systems.local import Local
 
@@ -116,7 +116,7 @@ class Radau(AbstractMethod):
         every, kept = state.multipliers, jnp.bool_(True)
         if held is not None:
             every = constraints.spread(local, held, t + h, end, reactions[-1])
-            kept = positive(held.normals(t + h, end) @ held.normals(t, now.y).T)
+            kept = positive(with_idle(held.normals(t + h, end) @ held.normals(t, now.y).T, held.idle))
         new = phase.recentred(system, now._replace(y=end, p=p, stages=stages, h=h))
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         code = jnp.where(kept, code, jnp.int32(Code.rank_change))
@@ -127,9 +127,13 @@ class Radau(AbstractMethod):
     def read(self, system: System, t: Any, state: RadauState) -> tuple[Any, Any]:
         return system.local(state.phase.anchor).leave(state.phase.y, state.phase.stages[-1])
 
+    @property
+    def _to_accelerations(self) -> bool:
+        return self.at == "end" and self.stages == 3
+
     def multipliers(self, system: System, t: Any, state: RadauState) -> Any:
         given = system.constraints
-        if given is not None and given.counts[1] and self.at == "end" and self.stages == 3:
+        if given is not None and (given.active is not None or (given.counts[1] and self._to_accelerations)):
             return super().multipliers(system, t, state)
         return state.multipliers
 
@@ -190,7 +194,13 @@ class _Step:
                 rows.append(self.h * self._second(held, end, y, w, reactions[-1])[:m])
         if held.counts[1]:
             rows += [held.rates(self.times[i], positions[i], velocities[i])[m:] for i in inner]
-        return rows
+        if held.idle is None:
+            return rows
+        # s conditions of each wall that is not in contact: its multipliers are zero
+        idle, free = self.h * held.idle, list(range(self.s))
+        still = [idle[:m] * reactions[i, :m] for i in free] if m else []
+        still += [idle[m:] * reactions[i, m:] for i in free] if held.counts[1] else []
+        return [row + zero for row, zero in zip(rows, still, strict=True)]
 
     def _second(self, held: Held, t: Any, y: Any, w: Any, reaction: Any) -> Any:
         """The rates' own rates, with the acceleration that these multipliers give."""
@@ -245,7 +255,12 @@ class _Step:
                 parts.append(second(normals[:m]))
         if k:
             parts.append(on_velocities(_blocks(unit, normals[m:]) + h * _blocks(a, bend[m:])))
-        return jnp.concatenate(parts)
+        slopes = jnp.concatenate(parts)
+        if held.idle is None:
+            return slopes
+        zeros = jnp.diag(held.idle)
+        on = [_blocks(unit, zeros[rows]) for rows in (slice(0, m), slice(m, m + k))]
+        return slopes.at[:, self.s * self.n :].add(jnp.concatenate(on))
 
     def _across(self, mass: Any, normals: Any) -> Any:
         factored = factor(mass, self.local.definite)

@@ -14,7 +14,7 @@ from holonomy.motion.method import AbstractMethod, Status
 from holonomy.motion.phase import Phase
 from holonomy.motion.result import Code
 from holonomy.systems import System, mechanics
-from holonomy.systems.constraints import Held, border, bordered_solve
+from holonomy.systems.constraints import Held, border, bordered_solve, with_idle
 from holonomy.systems.linear import back_substitute, eliminate, factor
 from holonomy.systems.local import Local
 
@@ -151,7 +151,8 @@ def _to_surface(
     masses = [factor(mechanics.mass_matrix(local.lagrangian, *at, v), local.definite) for at in ends]
     across = sum((jax.vmap(lambda row, m=m: back_substitute(m, row))(begin).T for m in masses), jnp.zeros_like(begin.T))
     ahead = held.gradient(t + h, end)
-    matrix, kept = eliminate(0.25 * h * h * (ahead @ across))
+    idle = None if held.idle is None else held.idle[: held.counts[0]]
+    matrix, kept = eliminate(with_idle(0.25 * h * h * (ahead @ across), idle))
 
     def residual(z: Any) -> Any:
         first, second, multipliers = z[:n], z[n : 2 * n], z[2 * n :]
@@ -159,7 +160,8 @@ def _to_surface(
         inside = state.phase.p + (state.phase.p_low + 0.5 * h * (pull + multipliers @ begin))
         x = y + (state.phase.y_low + 0.5 * h * (first + second))
         other = mechanics.momentum(local.lagrangian, t + h, x, second)
-        return jnp.concatenate([momentum - inside, other - inside, held.position(t + h, x)])
+        gap = held.position(t + h, x)
+        return jnp.concatenate([momentum - inside, other - inside, gap if idle is None else gap + idle * multipliers])
 
     def direction(r: Any) -> Any:
         free = [back_substitute(m, part) for m, part in zip(masses, (r[:n], r[n : 2 * n]), strict=True)]
@@ -186,11 +188,13 @@ def _to_surface(
 def _to_tangent(local: Local, held: Held, t: Any, y: Any, p: Any, w: Any) -> tuple[Any, Any, Any]:
     r"""The velocity on the constraints' tangent space, and \(G^\top\mu\), which brings the momentum there."""
     normals, n = held.normals(t, y), w.size
-    bordered = border(mechanics.mass_matrix(local.lagrangian, t, y, w), normals, local.definite)
+    idle = held.idle
+    bordered = border(mechanics.mass_matrix(local.lagrangian, t, y, w), normals, local.definite, idle)
 
     def residual(z: Any) -> Any:
         momentum = mechanics.momentum(local.lagrangian, t, y, z[:n])
-        return jnp.concatenate([momentum - p - z[n:] @ normals, held.rates(t, y, z[:n])])
+        rate = held.rates(t, y, z[:n])
+        return jnp.concatenate([momentum - p - z[n:] @ normals, rate if idle is None else rate + idle * z[n:]])
 
     def direction(r: Any) -> Any:
         return jnp.concatenate(bordered_solve(bordered, r[:n], r[n:]))

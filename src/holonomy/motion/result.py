@@ -22,6 +22,8 @@ class Code(IntEnum):
     inconsistent = 6
     event = 7
     too_many_events = 8
+    squeezed = 9
+    no_contact = 10
 
 
 _SENTENCES = {
@@ -33,6 +35,8 @@ _SENTENCES = {
     Code.inconsistent: "The initial state violates the constraints.",
     Code.event: "A terminal event ended the run.",
     Code.too_many_events: "There were more events than max_events allows.",
+    Code.squeezed: "Walls closed on what is between them: no velocity satisfies them all.",
+    Code.no_contact: "The motion came to rest on a wall, and the method cannot hold a contact.",
     Code.rank_change: "The constraints changed their rank: their normals became dependent, or turned over in one step.",
 }
 _ADVICE = {
@@ -44,6 +48,8 @@ _ADVICE = {
     Code.inconsistent: "Start from system.project(t0, q0, v0).",
     Code.event: "",
     Code.too_many_events: "Raise max_events; impacts that pile up end in contact where restitution is below 1.",
+    Code.squeezed: "Move the walls so that they leave room.",
+    Code.no_contact: "Use hl.Rattle(4), hl.Radau(3) or hl.RK4(), which hold contacts.",
     Code.rank_change: "Such a configuration has more than one way on; if there is none there, try a smaller dt.",
 }
 

@@ -171,6 +171,11 @@ def default_method(system: System) -> tuple[AbstractMethod, str]:
     if system.constraints is None:
         return Gauss(3), "smooth and unconstrained: symplectic, reversible, order 6"
     holonomic, velocity = system.constraints.counts
+    unilateral, ratchets = system.constraints.walls
+    if unilateral + ratchets:
+        if velocity or ratchets:
+            return Radau(3), "walls and conditions on velocities: contacts held at the end of each step"
+        return Rattle(4), "walls: symplectic and reversible between impacts, contacts held to round-off"
     if not velocity:
         return Rattle(4), "holonomic constraints: symplectic, reversible, held to round-off"
     if not holonomic:

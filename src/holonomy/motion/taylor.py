@@ -104,7 +104,8 @@ class Heyoka:
             return self._chunk(*args)
         if function is eventful.begin:
             system, watched, _, *start = args
-            return self._looks.call(eventful.begin, system, watched, taylor_events.STANDING_IN, *start)
+            now = self._looks.call(eventful.begin, system, watched, taylor_events.STANDING_IN, *start)
+            return now._replace(code=np.int32(Code.no_contact)) if np.any(now.base.active) else now
         if function is eventful.chunk:
             system, watched, _, *rest = args
             return taylor_events.chunk(self._integrator, self._looks, system, watched, *rest)

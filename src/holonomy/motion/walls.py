@@ -1,36 +1,194 @@
-"""Walls: unilateral constraints as a motion meets them."""
+r"""Walls as a motion meets them: how far, how hard they push, and what an impact or the end of a contact does.
+
+A wall is **closed** where its gap is zero. An impact (`impact.impact`) acts on the closed walls that are approached.
+After it, of the closed walls that are neither approached nor left, those are **active** that have to push, which the
+complementarity problem of `impact.push` decides; they are held as constraints until their multiplier is zero.
+
+Impacts at speeds \(u, eu, e^2u, \dots\) under a normal acceleration \(-g\) end after \(2u/(g(1-e))\). Where that is
+less than `PILE` of a step, contact begins at once, and is dated at the end of the series: exact where g is constant,
+and elsewhere with an error of the order of the height of the bounces left out.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from holonomy.systems import System
+import jax
+import jax.numpy as jnp
+
+from holonomy.motion import impact, projection
+from holonomy.motion.complementarity import CONTRADICTORY, SOLVED
+from holonomy.motion.result import Code
+from holonomy.systems import System, mechanics
+from holonomy.systems.constraints import Constraints, multipliers
+from holonomy.systems.linear import solve
+from holonomy.systems.local import Local
 
 SLACK = 4e-14  # of the size of positions: a gap this much below zero is zero
+CLOSED = 1e-10  # of the size of positions: gaps below this are closed when another wall is met
+STILL = 1e-11  # of the speed: a wall left or approached more slowly is neither
+PILE = 1e-4  # of a step: bounces that end within this are over
+_PUSHES = 1e-12  # of the largest acceleration: less is no push
+_SPANNED = 1e-10  # of a normal: what is left of one in the span of the others
 
 
 def count(system: System) -> int:
     """How many walls there are."""
-    del system
-    return 0
+    return 0 if system.constraints is None else sum(system.constraints.walls)
+
+
+def given(system: System) -> Constraints:
+    """The constraints of a system that has some."""
+    assert system.constraints is not None
+    return system.constraints
 
 
 def touching(system: System, active: Any) -> System:
-    """The system with these walls in contact."""
-    del active
-    return system
+    """The system with these walls in contact; None for no motion under way."""
+    return system if not count(system) else replace(system, constraints=replace(given(system), active=active))
 
 
 def gaps(system: System, t: Any, q: Any, v: Any) -> Any:
-    """How far each wall is."""
-    raise NotImplementedError
+    """How far each wall is: unilateral conditions, then those on velocities."""
+    walls = given(system)
+    parts = [f(t, q, *system.last) for f in walls.unilateral] + [f(t, q, v, *system.last) for f in walls.ratchets]
+    return jnp.concatenate(parts)
 
 
 def pushes(system: System, t: Any, q: Any, v: Any) -> Any:
-    """How each wall pushes."""
-    raise NotImplementedError
+    """The multipliers of the walls in contact, zero for the others."""
+    local = system.local(q)
+    return multipliers(local, t, *local.enter(v))[given(system).bilateral :]
 
 
-def settle(*args: Any) -> Any:
-    """What an impact does."""
-    raise NotImplementedError
+# ── What happens at a wall ────────────────────────────────────────────────────────────────────────────
+
+
+class Settled(NamedTuple):
+    """The outcome: the velocity, walls in contact, records of impacts, contacts and releases, their delay, a code."""
+
+    v: Any
+    active: Any
+    made: Any
+    delay: Any
+    code: Any
+    smooth: Any
+
+
+class _Walls(NamedTuple):
+    """The walls at a state, in local coordinates."""
+
+    mass: Any
+    normals: Any
+    how: impact.Delassus
+    rates: Any
+
+
+def settle(
+    system: System, way: Any, pace: Any, t: Any, q: Any, v: Any, was: Any, met: Any, freed: Any, touched: Any
+) -> Settled:
+    """What the walls do at a state where those `met` were reached, and those `freed` stopped pushing.
+
+    `was` are the walls in contact before, `touched` those reached without being approached.
+    """
+    walls = given(system)
+    free = touching(system, None)
+    local = free.local(q)
+    y, w = local.enter(v)
+    now = _walls(local, t, y, w)
+    place = 1.0 + jnp.max(jnp.abs(q))
+    c, r = walls.walls
+    near = jnp.concatenate([local.gaps(t, y) <= CLOSED * place, jnp.ones(r, bool)])
+    closed = near | was | met
+    e = jnp.concatenate([walls.restitution[:c], jnp.zeros(r, q.dtype)]) if r else walls.restitution
+    speed = _size(now.mass, w)
+    hit = impact.impact(now.how, way * now.rates, closed, e, speed, walls.law)  # pyright: ignore[reportArgumentType]
+    w = w + way * hit.change
+    rates = now.rates + way * (now.normals @ hit.change)
+    pulls = _accelerations(local, t, y, w, now.normals)
+    steady = jnp.abs(rates) <= STILL * speed * jnp.sqrt(jnp.diagonal(now.how.gram))
+    left = jnp.where((pulls < 0) & (e < 1), 2.0 * way * rates / jnp.where(pulls < 0, -pulls * (1.0 - e), 1.0), jnp.inf)
+    piled = closed & ~steady & (way * rates > 0) & (left <= PILE * pace)
+    able = closed & (steady | piled) & ~freed
+    push = impact.push(now.how, pulls, able)
+    weight = jnp.diagonal(now.how.gram)
+    pushing = able & (push.multipliers * weight > _PUSHES * jnp.max(jnp.abs(pulls), initial=0.0))
+    active = _independent(now.how.gram, pushing)
+    w = w + now.how.across @ _stopped(now.how.gram, active, rates)
+    code = _code(hit.code, push.code)
+    # a condition on velocities that is met is zero by continuity; only another wall's impact strikes it
+    sudden = jnp.concatenate([jnp.ones(c, bool), jnp.zeros(r, bool)]) | ~met
+    struck = (hit.struck & sudden) | (met & touched)
+    made = jnp.concatenate([struck, active & ~was, was & ~active])
+    none = jnp.zeros_like(e)
+    delay = way * jnp.concatenate([none, jnp.where(piled & active, left, 0.0), none])
+    smooth = (hit.smooth | ~jnp.any(hit.struck)) & ~jnp.any(piled & active)
+    return Settled(local.leave(y, w)[1], active, made, jax.lax.stop_gradient(delay), code, smooth)
+
+
+def _walls(local: Local, t: Any, y: Any, w: Any) -> _Walls:
+    mass = mechanics.mass_matrix(local.lagrangian, t, y, w)
+    normals = jax.jacfwd(lambda u: local.wall_rates(t, y, u))(w)
+    held = local.hold(t, y, w)
+    how = impact.delassus(mass, None if held is None else held.normals(t, y), normals, local.definite)
+    return _Walls(mass, normals, how, local.wall_rates(t, y, w))
+
+
+def _accelerations(local: Local, t: Any, y: Any, w: Any, normals: Any) -> Any:
+    """How fast the rates of the walls change while none of them pushes."""
+    drift = jax.jvp(lambda s, x: local.wall_rates(s, x, w), (t, y), (jnp.ones_like(t), w))[1]
+    return drift + normals @ local.acceleration(t, y, w)
+
+
+def _size(mass: Any, w: Any) -> Any:
+    square = jnp.dot(w, mass @ w)
+    return jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1.0)), 0.0)
+
+
+def _independent(gram: Any, wanted: Any) -> Any:
+    """Those of the wanted rows that are not in the span of those before them; the motion needs no others."""
+    rows = gram.shape[0]
+    if rows == 1:
+        return wanted
+    left, kept = jax.lax.stop_gradient(gram), jnp.zeros(rows, bool)
+    whole = jnp.diagonal(left)
+    for k in range(rows):
+        take = wanted[k] & (left[k, k] > _SPANNED * whole[k])
+        column = left[:, k]
+        left = jnp.where(take, left - jnp.outer(column, column) / jnp.where(take, column[k], 1.0), left)
+        kept = kept.at[k].set(take)
+    return kept
+
+
+def _stopped(gram: Any, active: Any, rates: Any) -> Any:
+    """Impulses that bring the rates of active walls to zero."""
+    both = active[:, None] & active[None, :]
+    matrix = jnp.where(both, gram, jnp.eye(gram.shape[0], dtype=gram.dtype))
+    return solve(matrix, jnp.where(active, -rates, 0.0), definite=True)
+
+
+def _code(hit: Any, push: Any) -> Any:
+    worst = jnp.where(hit != SOLVED, hit, push)
+    bad = jnp.where(worst == CONTRADICTORY, jnp.int32(Code.squeezed), jnp.int32(Code.no_convergence))
+    return jnp.where(worst == SOLVED, jnp.int32(Code.ok), bad)
+
+
+def returned(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    """A state with the walls in contact at zero, where only their rates were held."""
+    exact = replace(system, constraints=replace(given(system), as_rates=False))
+    local = exact.local(q)
+    y, w = local.enter(v)
+    held = local.hold(t, y, w)
+    assert held is not None
+    y, w, _ = projection.settle(local, held, t, y, w)
+    return local.leave(y, w)
+
+
+# ── Asked by a person ─────────────────────────────────────────────────────────────────────────────────
+
+
+def at_rest(system: System, t: Any, q: Any, v: Any) -> Any:
+    """Which walls are in contact at a state: closed, not being left, and pushing."""
+    told = settle(system, jnp.ones(()), jnp.zeros(()), t, q, v, *(jnp.zeros(count(system), bool) for _ in range(4)))
+    return told.active

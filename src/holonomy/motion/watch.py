@@ -50,8 +50,11 @@ class Span(NamedTuple):
 def span(first: Seen, last: Seen, length: Any, looked: Looked) -> Span:
     """Crossings and dips between two instants a `length` of time apart."""
     a, b = first.value, last.value
-    fell = looked.fall & (a > 0) & (b <= -looked.slack)
-    rose = looked.rise & (a < 0) & (b >= looked.slack)
+    # at rest on zero it takes more than rounding to leave it; what comes from afar, or leaves with speed, does not rest
+    rests = (jnp.abs(a) <= TINY) & (jnp.abs(first.rate) * length <= looked.slack)
+    slack = jnp.where(rests, looked.slack, 0.0)
+    fell = looked.fall & (a > 0) & (b <= -slack)
+    rose = looked.rise & (a < 0) & (b >= slack)
     cross = looked.on & (fell | rose)
     # the polynomial a + m x + c x² + d x³ with the sign that makes a positive
     sign = jnp.where(a > 0, 1.0, -1.0)
@@ -59,7 +62,7 @@ def span(first: Seen, last: Seen, length: Any, looked: Looked) -> Span:
     m, n = sign * first.rate * length, sign * last.rate * length
     c, d = 3.0 * (b - a) - 2.0 * m - n, 2.0 * (a - b) + m + n
     low, depth = _lowest(a, m, c, d)
-    turns = looked.on & ~cross & (b > -looked.slack) & (m < 0) & (n > 0)
+    turns = looked.on & ~cross & (b > -slack) & (m < 0) & (n > 0)
     near, far = jnp.minimum(a, b) - depth, jnp.maximum(a, b) - depth
     # what the polynomial may be wrong by: little close to the ends, a few per cent of a resolved dip in the middle
     dip = turns & (depth <= 0.25 * near + 0.1 * (low * (1.0 - low)) ** 2 * far)

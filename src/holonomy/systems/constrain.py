@@ -14,7 +14,8 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from holonomy.systems import build, mechanics
-from holonomy.systems.constraints import Constraints, Held
+from holonomy.systems.constraints import Constraints, Held, accelerate, spread
+from holonomy.systems.parameters import number
 from holonomy.trace.program import Function
 
 if TYPE_CHECKING:
@@ -25,23 +26,27 @@ _NEAREST = 200
 RANK = 1e-6  # normals at an angle below this count as dependent
 
 
+LAWS = ("generalised", "joint", "pairwise")
+
+
 def constrain(
     system: System,
     holonomic: Callable[..., Any] | None,
     velocity: Callable[..., Any] | None,
     unilateral: Callable[..., Any] | None,
-    restitution: float,
+    restitution: Any,
+    velocity_unilateral: Callable[..., Any] | None,
+    law: str | None,
 ) -> System:
     """The system with these constraints besides those it has."""
-    if unilateral is not None or restitution != 1.0:
-        raise ValueError(
-            "unilateral= and restitution= belong to contact, which this version does not have yet; pass holonomic= or "
-            "velocity= constraints."
-        )
-    if holonomic is None and velocity is None:
-        raise ValueError("Pass holonomic=phi(t, q), velocity=a(t, q, v), or both; got neither.")
+    if holonomic is None and velocity is None and unilateral is None and velocity_unilateral is None:
+        raise ValueError("Pass holonomic=phi(t, q), velocity=a(t, q, v), unilateral=sigma(t, q), or several; got none.")
+    if unilateral is None and not (np.ndim(restitution) == 0 and restitution == 1.0):
+        raise ValueError(f"restitution= belongs to unilateral=sigma(t, q), which is missing; got {restitution!r}.")
+    if law is not None and law not in LAWS:
+        raise ValueError(f"law must be one of {', '.join(map(repr, LAWS))}; got {law!r}.")
     frame = build.Frame(system.coordinates, system.parameters, system.space, system.parametric)
-    before = system.constraints or Constraints((), (), (0, 0), None)
+    before = system.constraints or Constraints((), (), (0, 0), None, restitution=np.zeros(0))
     of_position, of_velocity = before.holonomic, before.velocity
     m, k = before.counts
     if holonomic is not None:
@@ -51,17 +56,48 @@ def constrain(
         traced, count = _conditions(frame, "velocity constraint", velocity, frame.example(velocity=True))
         _refuse_not_affine(system, traced)
         of_velocity, k = (*of_velocity, traced), k + count
-    return replace(system, constraints=Constraints(of_position, of_velocity, (m, k), None))
+    changed = replace(before, holonomic=of_position, velocity=of_velocity, counts=(m, k), ranks=None)
+    if unilateral is not None:
+        changed = _with_walls(frame, changed, unilateral, restitution)
+    if velocity_unilateral is not None:
+        name = "unilateral velocity constraint"
+        traced, count = _conditions(frame, name, velocity_unilateral, frame.example(velocity=True), "at least zero")
+        _refuse_not_affine(system, traced)
+        c, r = changed.walls
+        changed = replace(changed, ratchets=(*changed.ratchets, traced), walls=(c, r + count))
+    return replace(system, constraints=replace(changed, law=law or before.law))
 
 
-def _conditions(frame: build.Frame, name: str, function: Any, example: Any) -> tuple[Function, int]:
+def _with_walls(frame: build.Frame, before: Constraints, unilateral: Any, restitution: Any) -> Constraints:
+    traced, count = _conditions(frame, "unilateral constraint", unilateral, frame.example(), "at least zero")
+    given = number("restitution", restitution)
+    if given.shape not in ((), (count,)):
+        raise ValueError(
+            f"restitution must be one number, or one for each of the {count} unilateral constraints; got shape "
+            f"{tuple(given.shape)}."
+        )
+    if not isinstance(given, Tracer) and not np.all((given >= 0) & (given <= 1)):
+        raise ValueError(
+            f"restitution must lie between 0 (no bounce) and 1 (no loss of energy); got {np.asarray(given).tolist()}."
+        )
+    old = before.restitution if before.restitution is not None else np.zeros(0)
+    if isinstance(given, Tracer) or isinstance(old, Tracer):
+        every = jnp.concatenate([jnp.asarray(old), jnp.broadcast_to(given, (count,))])
+    else:
+        every = np.concatenate([old, np.broadcast_to(given, (count,))])
+    c, r = before.walls
+    return replace(before, unilateral=(*before.unilateral, traced), restitution=every, walls=(c + count, r))
+
+
+def _conditions(
+    frame: build.Frame, name: str, function: Any, example: Any, where: str = "zero where it holds"
+) -> tuple[Function, int]:
     traced, shape = frame.trace(name, function, example)
     if shape == ():
         return frame.trace(name, lambda *args: jnp.reshape(traced(*args), (1,)), example)[0], 1
     if len(shape) != 1 or shape[0] == 0:
         raise ValueError(
-            f"The {name} must return one number per condition, shape (m,), zero where it holds; it returned shape "
-            f"{tuple(shape)}."
+            f"The {name} must return one number per condition, shape (m,), {where}; it returned shape {tuple(shape)}."
         )
     return traced, shape[0]
 
@@ -99,10 +135,24 @@ def multipliers(system: System, t: Any, q: Any, v: Any) -> Float[Array, " condit
     """The multipliers of all conditions at a state, of least norm."""
     if system.constraints is None:
         return jnp.zeros(0, q.dtype)
+    return _motion(system, t, q, v)[1]
+
+
+def _motion(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    """Acceleration in the local chart, and the multipliers of all conditions, walls last."""
+    given = system.constraints
+    assert given is not None
     local = system.local(q)
     y = local.origin
-    normals = Held(local, None, system.constraints.counts).normals(t, y)
-    return least_norm(_matrices(system, t, q, v), normals)[1]
+    if not sum(given.walls):
+        return least_norm(_matrices(system, t, q, v), Held(local, None, given.counts).normals(t, y))
+    from holonomy.motion import walls  # below in the house; only asked for by a person
+
+    touching = walls.touching(system, walls.at_rest(system, t, q, v)).local(q)
+    held = touching.hold(t, *touching.enter(v))
+    assert held is not None
+    a, few = accelerate(touching, held, t, *touching.enter(v))
+    return a, spread(touching, held, t, y, few)
 
 
 @eqx.filter_jit
@@ -111,8 +161,7 @@ def acceleration(system: System, t: Any, q: Any, v: Any) -> Float[Array, " point
     assert system.constraints is not None
     local = system.local(q)
     y, w = local.enter(v)
-    normals = Held(local, None, system.constraints.counts).normals(t, y)
-    a = least_norm(_matrices(system, t, q, v), normals)[0]
+    a = _motion(system, t, q, v)[0]
     return jax.jvp(lambda y, w: local.leave(y, w)[1], (y, w), (w, a))[1]
 
 
@@ -164,7 +213,7 @@ def _cartesian(system: System, t: Any, q: Any, v: Any) -> Any:
     positions = system.positions
     assert positions is not None
     shape = jax.eval_shape(lambda: positions(t, q, *system.last)).shape
-    if system.constraints is None:
+    if system.constraints is None or not system.constraints.bilateral:
         return jnp.zeros(shape, q.dtype)
     local = system.local(q)
     y = local.origin
@@ -193,7 +242,7 @@ def _tangent(system: System, t: Any, q: Any) -> Any:
     y, w = local.enter(jnp.zeros_like(q))
     none = jnp.zeros((0, y.size), q.dtype)
     given = system.constraints
-    normals = none if given is None else Held(local, None, given.counts).normals(t, y)
+    normals = none if given is None or not given.bilateral else Held(local, None, given.counts).normals(t, y)
     return mechanics.mass_matrix(local.lagrangian, t, y, w), normals, jax.jacfwd(local.point)(y)
 
 
@@ -202,7 +251,7 @@ def _tangent(system: System, t: Any, q: Any) -> Any:
 
 def project(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
     """The nearest consistent state; outside of jit, a ValueError where there is none near."""
-    if system.constraints is None:
+    if system.constraints is None or not system.constraints.bilateral:
         return jnp.asarray(q), jnp.asarray(v)
     q, v, gap = _project(system, t, q, v)
     if not isinstance(gap, Tracer) and not bool(np.all(np.asarray(gap) < 1e-8)):

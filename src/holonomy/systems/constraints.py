@@ -7,6 +7,10 @@ Holonomic \(\varphi(t,q) = 0\) and velocity constraints \(a(t,q,v) = 0\), affine
 
 Where some conditions follow from the others, as many as are independent are held and the multipliers are those of
 least norm among all that give the same force.
+
+Walls are conditions that only push: unilateral \(\sigma(t,q) \ge 0\), and \(a(t,q,v) \ge 0\), affine in v. Which
+are in contact is data, not structure: the row of a wall that is not is zero, and its multiplier's own equation is
+\(\lambda = 0\), so that one program serves all sets of contacts.
 """
 
 from __future__ import annotations
@@ -30,34 +34,110 @@ Matrix = Float[Array, "r n"]
 
 
 class Constraints(eqx.Module):
-    """Holonomic and velocity constraints in the order in which they were given.
+    """Holonomic and velocity constraints in the order in which they were given, then walls.
 
-    `counts` are how many conditions there are of each kind; `ranks` how many of them are independent where that is
-    fewer, else None.
+    `counts` are how many holonomic and velocity conditions there are; `ranks` how many of them are independent where
+    that is fewer, else None. `walls` are how many unilateral conditions there are and how many on velocities;
+    `restitution` has one number for each, `law` says what several impacts at once do. `active` walls are in contact;
+    None where no motion is under way. `as_rates` holds walls in contact by their rates alone, for methods that keep
+    no conditions on positions.
     """
 
     holonomic: tuple[Function, ...]
     velocity: tuple[Function, ...]
     counts: tuple[int, int] = eqx.field(static=True)
     ranks: tuple[int, int] | None = eqx.field(static=True)
+    unilateral: tuple[Function, ...] = ()
+    ratchets: tuple[Function, ...] = ()
+    restitution: Any = None
+    active: Any = None
+    walls: tuple[int, int] = eqx.field(static=True, default=(0, 0))
+    law: str = eqx.field(static=True, default="generalised")
+    as_rates: bool = eqx.field(static=True, default=False)
+
+    @property
+    def bilateral(self) -> int:
+        """How many conditions are equations."""
+        return sum(self.counts)
 
 
 class Held(eqx.Module):
-    """The conditions that a step holds: all of them, or independent ones where some are redundant."""
+    """The conditions that a step holds: all of them, or independent ones where some are redundant.
+
+    With `walls`, those in contact too: after the holonomic conditions if they are held as positions, and after the
+    velocity conditions otherwise; conditions on velocities come last.
+    """
 
     local: Local
     pick: Int[Array, " r"] | None
-    counts: tuple[int, int] = eqx.field(static=True)
+    equations: tuple[int, int] = eqx.field(static=True)
+    walls: bool = eqx.field(static=True, default=False)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many conditions on positions and how many on velocities are held."""
+        m, k = self.equations
+        if not self.walls:
+            return m, k
+        given = self._given
+        c, r = given.walls
+        return (m, k + c + r) if given.as_rates else (m + c, k + r)
+
+    @property
+    def _given(self) -> Constraints:
+        given = self.local.system.constraints
+        assert given is not None
+        return given
+
+    @property
+    def idle(self) -> Array | None:
+        """One for each wall that is not in contact, zero for the other conditions; None where there are no walls."""
+        if not self.walls:
+            return None
+        given = self._given
+        m, k = self.equations
+        away = 1.0 - given.active.astype(self.local.anchor.dtype)
+        return self._in_order(jnp.zeros(m + k, away.dtype), away)
+
+    def _in_order(self, equations: Array, walls: Array) -> Array:
+        """Rows of equations and of walls in the order in which they are held."""
+        given, m = self._given, self.equations[0]
+        if given.as_rates:
+            return jnp.concatenate([equations, walls])
+        c = given.walls[0]
+        return jnp.concatenate([equations[:m], walls[:c], equations[m:], walls[c:]])
+
+    def apart(self, rows: Array) -> tuple[Array, Array]:
+        """Rows in the order in which they are held, as those of equations and those of walls."""
+        if not self.walls:
+            return rows, rows[:0]
+        given, (m, k) = self._given, self.equations
+        if given.as_rates:
+            return rows[: m + k], rows[m + k :]
+        c = given.walls[0]
+        ends = (m, m + c, m + c + k)
+        return (
+            jnp.concatenate([rows[: ends[0]], rows[ends[1] : ends[2]]]),
+            jnp.concatenate([rows[ends[0] : ends[1]], rows[ends[2] :]]),
+        )
 
     def position(self, t: Any, y: Vector) -> Array:
-        r"""\(\varphi(t, y)\)."""
+        r"""\(\varphi(t, y)\), and \(\sigma(t, y)\) of the walls in contact."""
         every = self.local.holonomic(t, y)
-        return every if self.pick is None else every[self.pick[: self.counts[0]]]
+        rows = every if self.pick is None else every[self.pick[: self.equations[0]]]
+        given = self.local.system.constraints
+        if not self.walls or given is None or given.as_rates:
+            return rows
+        gaps = jnp.where(given.active[: given.walls[0]], self.local.gaps(t, y), 0.0)
+        return jnp.concatenate([rows, gaps])
 
     def rates(self, t: Any, y: Vector, w: Vector) -> Array:
-        r"""\(r(t, y, w)\), holonomic first; zero along every motion that keeps the constraints."""
+        r"""\(r(t, y, w)\), of positions first; zero along every motion that keeps the constraints."""
         every = self.local.rates(t, y, w)
-        return every if self.pick is None else every[self.pick]
+        rows = every if self.pick is None else every[self.pick]
+        if not self.walls:
+            return rows
+        return self._in_order(rows, jnp.where(self._given.active, self.local.wall_rates(t, y, w), 0.0))
 
     def gradient(self, t: Any, y: Vector) -> Matrix:
         r"""\(\partial\varphi/\partial y\)."""
@@ -85,14 +165,14 @@ def hold(local: Local, t: Any, y: Vector, w: Vector) -> Held | None:
     constraints = local.system.constraints
     if constraints is None:
         return None
-    every = Held(local, None, constraints.counts)
+    walls = constraints.active is not None
     if constraints.ranks is None:
-        return every
-    normals = every.normals(t, y)
+        return Held(local, None, constraints.counts, walls) if walls or constraints.bilateral else None
+    normals = Held(local, None, constraints.counts).normals(t, y)
     weight = mechanics.mass_matrix(local.lagrangian, t, y, w) if local.definite else jnp.eye(y.size, dtype=y.dtype)
     mass = factor(weight, definite=True)
     across = normals @ jax.vmap(lambda row: back_substitute(mass, row))(normals).T
-    return Held(local, independent(across, constraints.counts, constraints.ranks), constraints.ranks)
+    return Held(local, independent(across, constraints.counts, constraints.ranks), constraints.ranks, walls)
 
 
 def independent(gram: Float[Array, "m m"], counts: tuple[int, int], ranks: tuple[int, int]) -> Int[Array, " r"]:
@@ -124,20 +204,29 @@ class Bordered(NamedTuple):
     normals: Any
 
 
-def border(mass: Float[Array, "n n"], normals: Matrix, definite: bool) -> Bordered:
-    """Factor the system of mass and constraints; `definite` promises a positive definite mass matrix."""
+def border(mass: Float[Array, "n n"], normals: Matrix, definite: bool, idle: Array | None = None) -> Bordered:
+    r"""Factor the system of mass and constraints; `definite` promises a positive definite mass matrix.
+
+    With `idle` rows, \(\operatorname{diag}(\mathrm{idle})\) stands in place of the zero: an idle row is zero, and
+    its multiplier is the row's right-hand side.
+    """
     if definite:
         factored = factor(mass, definite=True)
         across = jax.vmap(lambda row: back_substitute(factored, row))(normals).T
-        return Bordered(factored, across, factor(normals @ across, definite=True), normals)
+        return Bordered(factored, across, factor(with_idle(normals @ across, idle), definite=True), normals)
     r = normals.shape[0]
     whole = jnp.concatenate(
         [
             jnp.concatenate([mass, -normals.T], axis=1),
-            jnp.concatenate([normals, jnp.zeros((r, r), mass.dtype)], axis=1),
+            jnp.concatenate([normals, with_idle(jnp.zeros((r, r), mass.dtype), idle)], axis=1),
         ]
     )
     return Bordered(factor(whole, definite=False), None, None, normals)
+
+
+def with_idle(matrix: Float[Array, "r r"], idle: Array | None) -> Float[Array, "r r"]:
+    """A matrix of multipliers with the equations of idle rows."""
+    return matrix if idle is None else matrix + jnp.diag(idle)
 
 
 def bordered_solve(bordered: Bordered, force: Vector, rate: Array) -> tuple[Vector, Array]:
@@ -155,12 +244,13 @@ def accelerate(local: Local, held: Held, t: Any, y: Vector, w: Vector) -> tuple[
     force = mechanics.inertial_force(local.lagrangian, t, y, w)
     if local.applied is not None:
         force = force + local.applied(t, y, w)
-    bordered = border(mechanics.mass_matrix(local.lagrangian, t, y, w), held.normals(t, y), local.definite)
+    mass = mechanics.mass_matrix(local.lagrangian, t, y, w)
+    bordered = border(mass, held.normals(t, y), local.definite, held.idle)
     return bordered_solve(bordered, force, -held.bias(t, y, w))
 
 
 def multipliers(local: Local, t: Any, y: Vector, w: Vector) -> Array:
-    """The multipliers of all conditions, of least norm where they are not unique."""
+    """The multipliers of all conditions, walls last; of least norm where they are not unique."""
     held = hold(local, t, y, w)
     assert held is not None
     return spread(local, held, t, y, accelerate(local, held, t, y, w)[1])
@@ -171,12 +261,14 @@ def spread(local: Local, held: Held, t: Any, y: Vector, values: Array) -> Array:
 
     With all normals a combination \(N = B N_h\) of the held ones, \(\lambda = B(B^\top B)^{-1}\lambda_h\).
     """
+    values, pushes = held.apart(values)
     if held.pick is None:
-        return values
+        return jnp.concatenate([values, pushes]) if held.walls else values
     constraints = local.system.constraints
     assert constraints is not None
-    few = held.normals(t, y)
+    few = Held(local, held.pick, held.equations).normals(t, y)
     every = Held(local, None, constraints.counts).normals(t, y)
     gram = factor(few @ few.T, definite=True)
     combination = jax.vmap(lambda row: back_substitute(gram, few @ row))(every)
-    return combination @ solve(combination.T @ combination, values, definite=True)
+    least = combination @ solve(combination.T @ combination, values, definite=True)
+    return jnp.concatenate([least, pushes]) if held.walls else least

@@ -65,7 +65,8 @@ class Local(eqx.Module):
     def force(self) -> Any:
         """Applied forces and those of the constraints, as a covector of y; None when there are neither."""
         applied = self.applied
-        if self.system.constraints is None:
+        given = self.system.constraints
+        if given is None or (given.active is None and not given.bilateral):
             return applied
 
         def covector(t: Any, y: Any, w: Any) -> Any:
@@ -105,6 +106,22 @@ class Local(eqx.Module):
         if given.velocity:
             x, v = self.leave(y, w)
             parts += [f(t, x, v, *self.system.last) for f in given.velocity]
+        return _joined(parts, y.dtype)
+
+    def gaps(self, t: Any, y: Any) -> Any:
+        """How far the unilateral constraints are from contact."""
+        given = self.system.constraints
+        assert given is not None
+        return _joined([f(t, self.point(y), *self.system.last) for f in given.unilateral], y.dtype)
+
+    def wall_rates(self, t: Any, y: Any, w: Any) -> Any:
+        """How fast the gaps change, then the conditions on velocities that only push."""
+        given = self.system.constraints
+        assert given is not None
+        parts = [jax.jvp(self.gaps, (t, y), (jnp.ones_like(t), w))[1]] if given.unilateral else []
+        if given.ratchets:
+            x, v = self.leave(y, w)
+            parts += [f(t, x, v, *self.system.last) for f in given.ratchets]
         return _joined(parts, y.dtype)
 
     def enter(self, v: Any) -> tuple[Any, Any]:

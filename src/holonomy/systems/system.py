@@ -161,17 +161,25 @@ class System(eqx.Module):
         holonomic: Callable[..., Any] | None = None,
         velocity: Callable[..., Any] | None = None,
         unilateral: Callable[..., Any] | None = None,
-        restitution: float = 1.0,
+        restitution: Any = 1.0,
+        *,
+        velocity_unilateral: Callable[..., Any] | None = None,
+        law: str | None = None,
     ) -> System:
         r"""The system under more constraints, \(M a = f + N^\top\lambda\).
 
         **Arguments:** `holonomic`, \(\varphi(t, q[, p]) = 0\) with m components, which may name the time; `velocity`,
         \(a(t, q, v[, p]) = 0\) with k components, affine in v. Constraints add up: those of an earlier call stay, and
-        multipliers are in the order of the calls, all holonomic ones first.
+        multipliers are in the order of the calls, all holonomic ones first, then velocity, then unilateral ones.
+
+        `unilateral`, walls \(\sigma(t, q[, p]) \ge 0\) with c components, met with `restitution`, a number or one for
+        each, from 0 (no bounce) to 1 (no loss, the default); `velocity_unilateral`, \(a(t, q, v[, p]) \ge 0\), affine
+        in v, such as a ratchet's. Both push and never pull. `law`, what several impacts at once do:
+        ``"generalised"`` reflections, or for comparison ``"joint"`` or ``"pairwise"``; see `holonomy.motion.impact`.
         """
         from holonomy.systems.constrain import constrain
 
-        return constrain(self, holonomic, velocity, unilateral, restitution)
+        return constrain(self, holonomic, velocity, unilateral, restitution, velocity_unilateral, law)
 
     # ── Asking ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -191,8 +199,8 @@ class System(eqx.Module):
         frame = build.Frame(self.coordinates, self.parameters, self.space, self.parametric)
         example = frame.example(velocity=True)
         held = self.constraints
-        moving = (self.lagrangian, *self.forces, *(() if held is None else held.velocity))
-        fixed = () if held is None else held.holonomic
+        moving = (self.lagrangian, *self.forces, *(() if held is None else (*held.velocity, *held.ratchets)))
+        fixed = () if held is None else (*held.holonomic, *held.unilateral)
         return not any(f.depends_on(0, example) for f in moving) and not any(
             f.depends_on(0, frame.example()) for f in fixed
         )
