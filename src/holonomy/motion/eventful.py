@@ -124,15 +124,15 @@ def chunk(
         k, now, saved = carry
         last, rest = now.index + counts[k], jnp.abs(rests[k])
 
-        def going(n: Progress) -> Any:
-            return open_(n) & ((n.index < last) | (n.base.past < rest))
+        def short(n: Progress) -> Any:
+            return (n.index < last) | (n.base.past < rest)
 
         def once(n: Progress) -> Progress:
             whole = n.index < last
             return advance(setting, n, Goal(jnp.where(whole, setting.pace, rest), whole))
 
-        now = jax.lax.while_loop(going, once, now)
-        done = (now.code == Code.ok) & ~going(now)
+        now = jax.lax.while_loop(lambda n: open_(n) & short(n), once, now)
+        done = (now.code == Code.ok) & ~short(now)
         shot = look(setting, now.base)
         saved = jax.tree.map(lambda buffer, value: buffer.at[k].set(value), saved, shot)
         return k + done, now, saved

@@ -21,7 +21,7 @@ from holonomy.motion.event import Watched
 from holonomy.motion.method import AbstractMethod, Status, keep_if
 from holonomy.motion.result import Code
 from holonomy.motion.watch import TINY, Looked, Seen, span
-from holonomy.systems import System
+from holonomy.systems import System, build
 from holonomy.systems.system import ambient_acceleration
 
 _TRIALS = 60
@@ -60,6 +60,14 @@ class Setting(eqx.Module):
         """How many kinds of record there are: events, then impacts, contacts and releases of each wall."""
         events, sides = self.counts
         return events + 3 * sides
+
+    @property
+    def timed(self) -> bool:
+        """Whether the motion or what is watched names the time."""
+        system = self.system
+        frame = build.Frame(system.coordinates, system.parameters, system.space, system.parametric)
+        example = frame.example(velocity=True)
+        return not system.autonomous or any(f.depends_on(0, example) for f in self.watched.sigmas)
 
     def time(self, index: Any, past: Any) -> Any:
         """The time a length `past` after so many whole steps."""
@@ -226,7 +234,8 @@ def weigh(setting: Setting, base: Base, search: Search, length: Any, new: Any, s
 
 def _judged(setting: Setting, base: Base, search: Search, length: Any, seen: Seen, t: Any, reach: Any) -> Trial:
     eps = jnp.finfo(seen.value.dtype).eps
-    tick = 4.0 * eps * (jnp.abs(t) + setting.pace)
+    # lengths from the base are exact to a rounding of the step; only what names the time sees a rounding of that
+    tick = 4.0 * eps * (setting.pace + (jnp.abs(t) if setting.timed else 0.0))
     last, count = search.on & search.last, jnp.where(search.on, search.count, 0)
     low, high = jnp.where(search.on, search.low, 0.0), jnp.where(search.on, search.high, length)
     at_low, at_high = keep_if(search.on, search.at_low, base.seen), keep_if(search.on, search.at_high, seen)

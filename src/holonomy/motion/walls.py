@@ -101,7 +101,7 @@ def settle(
     c, r = walls.walls
     near = jnp.concatenate([local.gaps(t, y) <= CLOSED * place, jnp.ones(r, bool)])
     closed = near | was | met
-    e = jnp.concatenate([walls.restitution[:c], jnp.zeros(r, q.dtype)]) if r else walls.restitution
+    e = jnp.concatenate([jnp.asarray(walls.restitution, q.dtype), jnp.zeros(r, q.dtype)])
     speed = _size(now.mass, w)
     hit = impact.impact(now.how, way * now.rates, closed, e, speed, walls.law)  # pyright: ignore[reportArgumentType]
     w = w + way * hit.change
