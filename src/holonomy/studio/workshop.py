@@ -24,8 +24,6 @@ from typing import Any, BinaryIO, Final
 
 _log = logging.getLogger(__name__)
 _HEAD: Final = struct.Struct("<Q")
-_NICENESS: Final = 5
-"""Compiling gives way to motion where both want the processor."""
 SOON: Final = 0
 SOMETIME: Final = 1
 
@@ -37,8 +35,8 @@ class WorkError(Exception):
 class Worker:
     """One process and the line of jobs before it, the urgent ones first. The process starts with the first job."""
 
-    def __init__(self, name: str):
-        self._name = name
+    def __init__(self, name: str, niceness: int):
+        self._niceness = niceness
         self._jobs: queue.PriorityQueue[tuple[int, int, Future[Any] | None, tuple[str, tuple[Any, ...]]]]
         self._jobs = queue.PriorityQueue()
         self._serial = itertools.count()
@@ -82,7 +80,7 @@ class Worker:
     def _call(self, job: tuple[str, tuple[Any, ...]]) -> tuple[bool, Any]:
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "holonomy.studio.workshop"],
+                [sys.executable, "-m", "holonomy.studio.workshop", str(self._niceness)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"},
@@ -108,8 +106,9 @@ class Workshop:
     """Two workers: one for what a user waits for, one for what may be wanted next and for long derivations."""
 
     def __init__(self) -> None:
-        self.first = Worker("compiler")
-        self.second = Worker("scribe")
+        # Motion goes first where all want the processor, then what someone waits for.
+        self.first = Worker("compiler", 3)
+        self.second = Worker("scribe", 15)
 
     def stop(self) -> None:
         """End both."""
@@ -148,7 +147,7 @@ def done(function: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
 def main() -> None:
     """Do jobs until the server closes the line."""
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(_NICENESS)
+        os.nice(int(sys.argv[1]))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get among the answers
     questions = sys.stdin.buffer

@@ -1,0 +1,231 @@
+"""The studio under load: a real server process, and pages in this one, on the cores that are there."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from holonomy.studio import wire
+from holonomy.studio.codec import encode
+
+PAGES = 30
+SECONDS = 8.0
+DRAGS = 400
+RECONNECTS = 1000
+
+
+class Server:
+    """`python -m holonomy.studio` with an empty place for compiled code."""
+
+    def __init__(self, cache: str):
+        self.began = time.perf_counter()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "holonomy.studio", "--no-browser", "--port", "0"],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "HOLONOMY_CACHE": cache, "PYTHONUNBUFFERED": "1"},
+            text=True,
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = re.search(r"http://(\S+?)/\?token=(\S+)", line)
+        assert found, line
+        self.host, self.token = found.groups()
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+
+    @property
+    def load(self) -> tuple[int, int, int]:
+        """Resident kilobytes, threads and open files of the server's own process."""
+        root = Path("/proc") / str(self.process.pid)
+        status = dict(line.split(":", 1) for line in (root / "status").read_text().splitlines())
+        return int(status["VmRSS"].split()[0]), int(status["Threads"]), len(list((root / "fd").iterdir()))
+
+
+class Page:
+    """What a page does with its socket: reads all, says what it has seen, counts."""
+
+    def __init__(self, server: Server):
+        self._server = server
+        self.times: list[float] = []
+        self.frame: wire.Frame | None = None
+        self.news = asyncio.Event()
+        self.reading = True
+
+    async def open(self, **query: str) -> Page:
+        """Connect, and read from now on."""
+        asked = "&".join(f"{name}={value}" for name, value in {"token": self._server.token, **query}.items())
+        self.socket: ClientConnection = await connect(f"ws://{self._server.host}/live?{asked}", compression=None)
+        self._task = asyncio.create_task(self._read())
+        return self
+
+    async def close(self) -> None:
+        """Hang up."""
+        self._task.cancel()
+        await self.socket.close()
+
+    async def send(self, *commands: wire.Command) -> None:
+        """Send commands."""
+        for command in commands:
+            await self.socket.send(encode(command))
+
+    async def until(self, condition) -> wire.Frame:
+        """The first frame from now on for which it holds."""
+        while True:
+            self.news.clear()
+            await asyncio.wait_for(self.news.wait(), 120.0)
+            if self.frame is not None and condition(self.frame):
+                return self.frame
+
+    def rate(self, since: float, until: float) -> float:
+        """Frames in a second between two times."""
+        return sum(since <= t < until for t in self.times) / (until - since)
+
+    async def _read(self) -> None:
+        while True:
+            message = await self.socket.recv()
+            if isinstance(message, bytes):
+                self.times.append(time.perf_counter())
+                self.frame = wire.unpack(message)
+                await self.send(wire.Seen(self.frame.sequence))
+                self.news.set()
+            elif json.loads(message)["type"] == "refused":
+                print(message, file=sys.stderr)
+
+
+async def opened(server: Server, count: int) -> list[Page]:
+    """Pages whose pendulums swing."""
+    pages = [await Page(server).open() for _ in range(count)]
+    for page in pages:
+        await page.until(lambda frame: True) if page.frame is None else None
+        await page.send(wire.Play())
+    return pages
+
+
+async def rates(pages: list[Page], seconds: float) -> list[float]:
+    """Frames a second of each page from now on."""
+    begin = time.perf_counter()
+    await asyncio.sleep(seconds)
+    return [page.rate(begin, time.perf_counter()) for page in pages]
+
+
+async def drags(page: Page, count: int) -> list[float]:
+    """Seconds from sending a place for a bob to the frame that shows it there."""
+    waits = []
+    await page.send(wire.DragBegin(1))
+    for k in range(count):
+        x, y = 0.3 + 0.8 * (k % 17) / 17, -0.4 - 0.8 * (k % 13) / 13
+        begin = time.perf_counter()
+        await page.send(wire.DragMove(x, y, 0.0))
+        await page.until(lambda f, x=x, y=y: abs(f.position[2, 0] - x) + abs(f.position[2, 1] - y) < 1e-6)
+        waits.append(time.perf_counter() - begin)
+    await page.send(wire.DragEnd(0.0, 0.0, 0.0))
+    return waits
+
+
+async def change(page: Page, links: int) -> float:
+    """Seconds from asking for another number of links to the first frame with them."""
+    begin = time.perf_counter()
+    await page.send(wire.SetParameter("links", float(links), True))
+    await page.until(lambda frame: len(frame.q) == links)
+    return time.perf_counter() - begin
+
+
+def row(what: str, found: str, asked: str) -> None:
+    """One line of the table."""
+    print(f"| {what} | {found} | {asked} |", flush=True)
+
+
+async def cold(server: Server) -> None:
+    """From the start of the process to motion, and new structures with nothing compiled before."""
+    page = await Page(server).open()
+    await page.until(lambda frame: True)
+    await page.send(wire.Play())
+    await page.until(lambda frame: frame.time > 0)
+    row("process start to a moving pendulum, nothing on disk", f"{time.perf_counter() - server.began:.1f} s", "10 s")
+    at_once = [await change(page, n) for n in (5, 7, 9)]
+    text = ", ".join(f"{1000 * t:.0f}" for t in at_once)
+    row("2 → 5 → 7 → 9 links in the first seconds", f"{text} ms", "500 ms")
+    far = [await change(page, n) for n in (30, 100)]
+    row("→ 30, 100 links, never compiled", ", ".join(f"{1000 * t:.0f}" for t in far) + " ms", "–")
+    known = [await change(page, n) for n in (2, 5, 7, 9, 30, 100)]
+    row("2, 5, 7, 9, 30, 100 links, known: slowest", f"{1000 * max(known):.0f} ms", "500 ms")
+    await page.close()
+
+
+async def crowd(server: Server) -> None:
+    """Many pages at once, and what one of them can do to the others."""
+    pages = await opened(server, PAGES)
+    await asyncio.sleep(2.0)
+    found = await rates(pages, SECONDS)
+    row(f"{PAGES} simulations: frames a second, least and median", _two(found), "≥ 30")
+    waits = sorted(await drags(pages[0], DRAGS))
+    p99 = waits[int(0.99 * len(waits))]
+    text = f"{1000 * statistics.median(waits):.1f} ms, {1000 * p99:.1f} ms"
+    row(f"drag to the frame that shows it, median and p99, {PAGES} simulations", text, "p99 < 50 ms")
+    pages[1]._task.cancel()  # it keeps its socket and reads no more
+    await pages[1].send(wire.SetSpeed(3.0))
+    found = await rates([pages[0], *pages[2:]], SECONDS / 2)
+    row("the others while one page does not read", _two(found), "≥ 30")
+    begin, links = time.perf_counter(), itertools.count(11)
+    while time.perf_counter() - begin < SECONDS:
+        await change(pages[2], next(links))
+    found = [page.rate(begin, time.perf_counter()) for page in (pages[0], *pages[3:])]
+    row("the others while one page compiles one structure after another", _two(found), "≥ 20")
+    for page in pages:
+        await page.close()
+
+
+async def reconnects(server: Server) -> None:
+    """Pages that come and go."""
+    for _ in range(RECONNECTS):
+        page = await Page(server).open()
+        await page.until(lambda frame: True)
+        await page.close()
+    before = server.load
+    for _ in range(RECONNECTS):
+        page = await Page(server).open()
+        await page.until(lambda frame: True)
+        await page.close()
+    after = server.load
+    text = ", ".join(f"{b - a:+d} {unit}" for a, b, unit in zip(before, after, ("kB", "threads", "files"), strict=True))
+    row(f"{RECONNECTS} connections one after another leave", text, "nothing")
+
+
+def _two(numbers: list[float]) -> str:
+    return f"{min(numbers):.0f}, {statistics.median(numbers):.0f}"
+
+
+async def main() -> None:
+    """Print the table."""
+    print("## The studio under load\n")
+    print("Server, pages and compilers share the same cores.\n")
+    print("| what | found | asked |\n| --- | --- | --- |", flush=True)
+    with tempfile.TemporaryDirectory() as cache:
+        with Server(cache) as server:
+            await cold(server)
+        with Server(cache) as server:
+            await crowd(server)
+        with Server(cache) as server:
+            await reconnects(server)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
