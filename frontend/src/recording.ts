@@ -55,6 +55,10 @@ export class Recording implements Source {
   #request = 0;
   #last: number | null = null;
   #asked = 0;
+  #changing = false;
+  #waiting: { command: Command; row: number }[] = [];
+  /** Whether time goes on when the body that is held is let go. */
+  #resume = false;
 
   constructor(
     private readonly head: Head,
@@ -106,12 +110,39 @@ export class Recording implements Source {
         return this.#say({ speed: command.value });
       case "reset":
         if (command.defaults) this.#say({ speed: this.head.controls.speed });
-        return this.#go(0);
+        return this.supply ? this.#change(command, 0) : this.#go(0);
+      case "drag-begin":
+        this.#resume = this.#controls.playing;
+        this.#hold();
+        return this.#change(command, this.#row);
+      case "drag-end":
+        this.#change(command, this.#row);
+        if (this.#resume) this.#play();
+        return;
       case "seen":
         return;
       default:
-        this.supply?.change(command, this.#row);
+        this.#change(command, this.#row);
     }
+  }
+
+  /** One change at a time is on its way to Python; of those that come meanwhile of one kind, the last one counts. */
+  #change(command: Command, row: number): void {
+    if (!this.#changing) {
+      this.#changing = true;
+      this.supply?.change(command, row);
+      return;
+    }
+    const [before] = this.#waiting.slice(-1);
+    if (before && before.command.type === command.type && command.type !== "drag-end") this.#waiting.pop();
+    this.#waiting.push({ command, row });
+  }
+
+  /** Python has answered a change. */
+  #answered(): void {
+    this.#changing = false;
+    const next = this.#waiting.shift();
+    if (next) this.#change(next.command, next.row);
   }
 
   /** More rows from Python: those after all that were there. */
@@ -122,21 +153,16 @@ export class Recording implements Source {
     if (!this.#controls.playing) this.#show(this.#row); // the timeline has become longer
   }
 
-  /** From this row on the motion is another one. */
-  cut(row: number): void {
+  /** From this row on the motion is another one, which begins with these numbers. */
+  turn(row: number, numbers: ArrayBuffer, controls: Partial<Controls>): void {
     this.#tape.cut(row);
+    this.#tape.append(1, numbers);
     this.#asked = 0;
-    this.#shown = Math.min(this.#shown, row - 1);
-  }
-
-  /** Go to a row that has just come. */
-  arrive(row: number): void {
+    this.#shown = row === 0 ? -1 : Math.min(this.#shown, row - 1);
+    this.#widen(row);
+    this.#say(controls);
     this.#go(row);
-  }
-
-  /** Python says what the controls show. */
-  say(change: Partial<Controls>): void {
-    this.#say(change);
+    this.#answered();
   }
 
   get length(): number {
@@ -146,11 +172,13 @@ export class Recording implements Source {
   /** The motion cannot go on, and why. */
   end(message: string): void {
     this.#hold();
-    this.refuse(message, "play");
+    this.#listener?.notice({ type: "refused", message, command: "play" });
   }
 
+  /** Python has not done what was asked, and says why. */
   refuse(message: string, command: string): void {
     this.#listener?.notice({ type: "refused", message, command });
+    this.#answered();
   }
 
   #say(change: Partial<Controls>): void {

@@ -51,10 +51,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     if (answer.type === "refused") recording.refuse(answer.message, answer.command);
     else if (answer.type === "turn") {
       epoch = answer.epoch;
-      recording.cut(answer.row);
-      recording.append(1, bytes(buffers[0]!));
-      recording.say(answer.controls);
-      recording.arrive(answer.row);
+      recording.turn(answer.row, bytes(buffers[0]!), answer.controls);
     } else if (answer.epoch === epoch && answer.first === recording.length) {
       if (answer.rows > 0) recording.append(answer.rows, bytes(buffers[0]!));
       if (answer.message) recording.end(answer.message);

@@ -236,6 +236,27 @@ def _number(value: float | tuple[float, ...]) -> str:
 
 @app.command()
 @_plainly
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A run that was saved.", show_default=False)],
+    out: Annotated[Path | None, typer.Argument(metavar="OUT.html", help="The page; RUN.html unless named.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The page's title.")] = None,
+    speed: Annotated[float | None, typer.Option(help="Seconds of motion for one second of the clock.")] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Write over a page that is there.")] = False,
+    traceback: Traceback = False,
+) -> None:
+    """Make one HTML file that replays a saved run anywhere, without a server or a network."""
+    target = run.with_suffix(".html") if out is None else out
+    if target.exists() and not target.is_dir() and not force:
+        raise _Stop(f"{target} is there already; name another file, or write over it with --force.", BAD_INPUT)
+    from holonomy.motion.store import attributes, load
+    from holonomy.show.export import export as write
+
+    written = write(load(run), target, title=title or run.stem, about=attributes(run), force=force, speed=speed)
+    typer.echo(f"wrote {written}")
+
+
+@app.command()
+@_plainly
 def studio(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8765,

@@ -11,6 +11,7 @@ from jaxtyping import Float, Shaped
 
 from holonomy.motion import record
 from holonomy.motion.certificate import Certificate, certify
+from holonomy.motion.drawn import Drawn
 from holonomy.motion.event import Watched
 from holonomy.motion.method import AbstractMethod
 from holonomy.motion.record import Events
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     import xarray as xr
     from matplotlib.figure import Figure
+
+    from holonomy.show.widget import RunView
 
 jax.tree_util.register_dataclass(Result, data_fields=["code", "t", "steps", "differentiable"], meta_fields=[])
 
@@ -51,6 +54,7 @@ class Run(eqx.Module):
     notes: tuple[tuple[str, str], ...] = eqx.field(static=True)
     happened: Events | None = None
     watched: Watched | None = None
+    drawn: Drawn | None = None
 
     @property
     def events(self) -> Events:
@@ -113,3 +117,9 @@ class Run(eqx.Module):
         from holonomy.show import animate
 
         return animate(self, path, **options)
+
+    def view(self, **options: Any) -> RunView:
+        """The run in a notebook: the studio's viewer with picture, plots and timeline, replaying without a kernel."""
+        from holonomy.show.view import view
+
+        return view(self, **options)

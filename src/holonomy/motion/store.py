@@ -12,6 +12,7 @@ import numpy as np
 
 from holonomy.files import whole
 from holonomy.motion import record
+from holonomy.motion.drawn import Drawn, drawn, natural, rods
 from holonomy.motion.record import Events
 from holonomy.motion.result import Result
 from holonomy.motion.run import Run
@@ -42,9 +43,9 @@ def to_dataset(run: Run) -> xr.Dataset:
         data["violation"] = (("time", "level"), np.asarray(run.violation), {"long_name": "largest violation"})
     if len(run.events):
         data |= _event_rows(run)
-    if run.system is not None and run.system.positions is not None:
-        places = run.system.places(run.t, run.q)
-        data["x"] = (("time", "particle", "axis"), places, {"long_name": "positions of the particles", "units": "m"})
+    if len(run.t) and (picture := drawn(run)) is not None:
+        about = {"long_name": "positions of the particles", "units": "m", "note": picture.note}
+        data["x"] = (("time", "particle", "axis"), np.asarray(picture.x), about | {"rods": json.dumps(picture.rods)})
     coordinates = {
         "time": ("time", np.asarray(run.t), {"units": "s"}),
         "coordinate": names,
@@ -72,7 +73,7 @@ def provenance(run: Run) -> dict[str, Any]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "parameters": json.dumps(parameters),
-        "notes": json.dumps(dict(run.notes)),
+        "notes": json.dumps(dict(run.notes) | ({"natural": "yes"} if len(run.t) and natural(run) else {})),
         "dt": float(run.dt),
         "result_code": int(run.result.code),
         "result_time": float(run.result.t),
@@ -87,6 +88,14 @@ def save(run: Run, path: str | Path) -> Path:
     with whole(path) as part:
         to_dataset(run).to_netcdf(part, engine="h5netcdf")
     return Path(path)
+
+
+def attributes(path: str | Path) -> dict[str, Any]:
+    """Where the run in a file came from: what `provenance` said of it when it was saved."""
+    import xarray as xr
+
+    with xr.open_dataset(path, engine="h5netcdf") as opened:
+        return {str(name): value for name, value in opened.attrs.items()}
 
 
 def load(path: str | Path) -> Run:
@@ -110,6 +119,7 @@ def load(path: str | Path) -> Run:
             dt=float(attributes["dt"]),
             notes=tuple(json.loads(attributes["notes"]).items()),
             happened=_events(data),
+            drawn=_picture(data),
         )
     except (OSError, KeyError) as error:
         raise ValueError(f"{source} is not a run saved by holonomy: {error}") from error
@@ -121,6 +131,15 @@ def _events(data: xr.Dataset) -> Events | None:
         return record.none(data.sizes["coordinate"], called) if called else None
     t, which, q, before, after = (data[f"event_{name}"].values for name in _EVENT_COLUMNS)
     return Events(t, which, q, before, after, len(t), called)
+
+
+def _picture(data: xr.Dataset) -> Drawn | None:
+    if "x" not in data:
+        return None
+    x, about = data["x"].values, data["x"].attrs
+    if "rods" not in about:  # a file of an earlier version
+        return Drawn(x, rods(x, None, data["time"].values, data["q"].values), "")
+    return Drawn(x, tuple((int(i), int(j)) for i, j in json.loads(about["rods"])), str(about["note"]))
 
 
 def _arrays(data: xr.Dataset) -> dict[str, Any]:

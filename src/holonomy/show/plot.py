@@ -41,6 +41,8 @@ def plot(run: Run, *, wrap: bool = True) -> Figure:
 
 def positions(run: Run) -> np.ndarray | None:
     """Positions of the particles at the saved times (times, particles, d), or None where they are not known."""
+    if run.drawn is not None:
+        return np.asarray(run.drawn.x)
     if run.system is None or run.system.positions is None:
         return None
     return run.system.places(run.t, run.q)

@@ -21,6 +21,7 @@ from holonomy.systems.parameters import Parameters, number
 from holonomy.trace.program import Function
 
 if TYPE_CHECKING:
+    from holonomy.show.widget import StudioView
     from holonomy.systems.equations import Equations
 
 _BATCH = 256
@@ -321,6 +322,12 @@ class System(eqx.Module):
             t, q = np.pad(t, (0, short), mode="edge"), np.pad(q, ((0, short), (0, 0)), mode="edge")
             out.append(np.asarray(_places(self, t, q))[: _BATCH - short])
         return np.concatenate(out)
+
+    def studio(self, q0: Any, v0: Any = None, **options: Any) -> StudioView:
+        """The system in motion in a notebook, in the studio's viewer; options as those of `holonomy.show.studio`."""
+        from holonomy.show.view import studio
+
+        return studio(self, q0, v0, **options)
 
     @property
     def last(self) -> tuple[Any, ...]:

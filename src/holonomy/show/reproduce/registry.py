@@ -30,4 +30,5 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "ring-centre": _make("ring_centre"),
     "gauss-bonnet": _make("gauss_bonnet"),
     "flip": _make("flip"),
+    "steep-walls": _make("steep_walls"),
 }
