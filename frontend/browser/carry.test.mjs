@@ -8,36 +8,20 @@ import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { launchChromium } from "./chromium.mjs";
+import { shared, withPage } from "./harness.mjs";
 import {
-  becomes, button, changed, drag, numbersIn, openPage, pictures, playing, restructured, revisionOf, runPython, setNumber, shown,
-  startStudio, stateOf, stride, timePast,
+  becomes, button, changed, drag, numbersIn, pictures, playing, restructured, revisionOf, runPython, setNumber,
+  shown, stateOf, stride, timePast,
 } from "./studio.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-let browser;
-let studio;
 let folder;
 
 before(async () => {
-  studio = await startStudio();
-  browser = await launchChromium();
   folder = await mkdtemp(join(tmpdir(), "holonomy-"));
 });
 
-after(async () => {
-  await browser?.close();
-  await studio?.stop();
-  if (folder) await rm(folder, { recursive: true });
-});
-
-function withPage(name, test, options) {
-  it(name, async () => {
-    const opened = await openPage(browser, studio.address, options);
-    await test(opened.page);
-    await opened.close();
-  });
-}
+after(() => rm(folder, { recursive: true, force: true }));
 
 /** A state that no one would have by chance: other gravity, a while of motion, a drag, a little motion more. */
 async function someState(page) {
@@ -248,14 +232,14 @@ describe("the bundle", () => {
   });
 
   it("comes from the studio alone, mathematics included", async () => {
-    const context = await browser.newContext();
+    const context = await shared.browser.newContext();
     const page = await context.newPage();
-    const [own, foreign] = [new URL(studio.address).host, []];
+    const [own, foreign] = [new URL(shared.studio.address).host, []];
     page.on("request", (request) => {
       const { host, protocol } = new URL(request.url());
       if (host !== own && protocol !== "blob:") foreign.push(request.url());
     });
-    await page.goto(studio.address);
+    await page.goto(shared.studio.address);
     await shown(page);
     assert.equal(new URL(page.url()).search, "", "the token does not stay in the address");
     await page.keyboard.press("e");

@@ -17,7 +17,7 @@ export function Toolbar({ open }: { open: (sheet: Sheet) => void }) {
         {studio.can("undo") && <Plain icon="undo" label="Undo" what={now?.undo} keys="Control+Z" disabled={idle || !now?.undo} act={() => undo(studio)} />}
         {studio.can("redo") && <Plain icon="redo" label="Redo" what={now?.redo} keys="Control+Shift+Z" disabled={idle || !now?.redo} act={() => redo(studio)} />}
         {studio.can("reset") && <Plain icon="reset" label="Reset" what="back to the start" keys="R" disabled={idle} act={() => reset(studio, false)} />}
-        {studio.can("reset") && (
+        {studio.can("reset") && studio.can("set-parameter") && (
           <button type="button" class="plain" disabled={idle} onClick={() => reset(studio, true)}>Back to first settings</button>
         )}
       </div>
