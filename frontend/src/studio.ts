@@ -7,7 +7,7 @@ import { reducedMotion } from "./colours";
 import { History } from "./history";
 import type { PlotSpec } from "./plot/axis";
 import type { CommandType, Link, Source } from "./source";
-import { FrameFlag, PROTOCOL, type Command, type Controls, type Download, type Equations, type Frame, type LabEntry, type LabView, type Notice } from "./wire";
+import { FrameFlag, PROTOCOL, type Command, type Controls, type Curves, type Download, type Equations, type Frame, type LabEntry, type LabView, type Notice, type Surface } from "./wire";
 
 /** Seconds of motion that are kept for plots and trails. */
 export const KEPT = 60;
@@ -36,6 +36,9 @@ export class Studio {
   /** The last state document that was asked for. */
   readonly shared = signal<string | null>(null);
   readonly download = signal<Download | null>(null);
+  /** What stands still behind the motion. */
+  readonly surface = signal<Surface | null>(null);
+  readonly curves = signal<Curves | null>(null);
   /** The plots that the user has made of the lab's; null for the lab's own. */
   readonly plots = signal<readonly PlotSpec[] | null>(null);
   readonly trailsShown = signal(!reducedMotion.matches);
@@ -187,6 +190,12 @@ export class Studio {
       case "download":
         this.download.value = notice;
         break;
+      case "surface":
+        this.surface.value = notice;
+        break;
+      case "curves":
+        this.curves.value = notice;
+        break;
     }
   }
 
@@ -219,6 +228,8 @@ export class Studio {
     this.history.rearrange(names.map((name) => this.#columns.indexOf(name)));
     this.#columns = names;
     this.equations.value = null;
+    this.surface.value = null;
+    this.curves.value = null;
     // A frame that came but will not be drawn any more counts as seen too, or the server would wait for ever.
     if (this.#latest) this.send({ type: "seen", sequence: this.#latest.sequence });
     this.#latest = null;
@@ -241,7 +252,7 @@ export class Studio {
 
 /** Numbers in a place: three as soon as one picture is of space. */
 export function dimensionOf(view: LabView): number {
-  return view.pictures.some((picture) => picture.kind === "space") ? 3 : 2;
+  return view.pictures.some((picture) => picture.kind !== "plane") ? 3 : 2;
 }
 
 export const StudioContext = createContext<Studio | null>(null);

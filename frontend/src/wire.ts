@@ -12,11 +12,14 @@ export interface LabEntry {
   readonly title: string;
 }
 
-/** One picture: a plane seen from the front, or space that can be turned. Bodies say in which one they are. */
+/**
+ * One picture: a plane seen from the front, space that can be turned, or space with a unit sphere in it whose
+ * points the bodies are. Bodies say in which one they are.
+ */
 export interface PictureView {
   readonly name: string;
   readonly title: string;
-  readonly kind: "plane" | "space";
+  readonly kind: "plane" | "space" | "surface";
 }
 
 /** One coordinate of the system and how to write it. */
@@ -194,6 +197,21 @@ export interface EquationView {
   readonly latex: string;
 }
 
+/** A line in a picture, such as a geodesic. */
+export interface CurveView {
+  readonly kind: "fan" | "shortest" | "axis";
+  /** Little-endian float32 in base64, three for each point. */
+  readonly points: string;
+}
+
+/** A place with a letter, that does not move and cannot be held. */
+export interface MarkView {
+  readonly label: string;
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+}
+
 /** The first notice on a connection. */
 export interface Welcome {
   readonly type: "welcome";
@@ -260,6 +278,38 @@ export interface Download {
   readonly type: "download";
   readonly path: string;
   readonly filename: string;
+}
+
+/**
+ * A unit sphere coloured by a function; sent when the function changes, never with frames.
+ * Vertex j of row i lies at the polar angle \(\pi i/(rows-1)\) from the third axis and at the azimuth
+ * \(2\pi j/(columns-1)\) from the first; rows come one after the other. Without rows the sphere is bare.
+ */
+export interface Surface {
+  readonly type: "surface";
+  readonly picture: number;
+  readonly rows: number;
+  readonly columns: number;
+  readonly symbol: string;
+  readonly label: string;
+  readonly unit: string;
+  /** The ends of the colour scale; few values lie beyond them. */
+  readonly low: number;
+  readonly high: number;
+  readonly least: number;
+  readonly most: number;
+  /** Little-endian float32 in base64, one for each vertex. */
+  readonly values: string;
+}
+
+/** Lines and marks that stand still; they replace those that were sent before. */
+export interface Curves {
+  readonly type: "curves";
+  readonly picture: number;
+  readonly curves: readonly CurveView[];
+  readonly marks: readonly MarkView[];
+  /** What they show, in a sentence; may be empty. */
+  readonly note: string;
 }
 
 /** Let time run. */
@@ -396,7 +446,9 @@ export type Notice =
   | Refused
   | Shared
   | Equations
-  | Download;
+  | Download
+  | Surface
+  | Curves;
 
 export type Command =
   | Play

@@ -287,10 +287,13 @@ def test_files_of_the_motion_hold_every_picture_since_the_last_change_of_form(mo
 # ── Reaching ──────────────────────────────────────────────────────────────────────────────────────
 
 
+NO_KERNEL: Any = None  # reaching needs no compiled code here
+
+
 def dragged(model, body, target, **numbers: Any):
     chosen = settings(model, "rk4", links=3.0, **numbers)
     q, _ = LAB.start(chosen)
-    new = LAB.dragged(chosen, q, body, np.array([*target, 0.0]))
+    new = LAB.dragged(chosen, NO_KERNEL, q, body, np.array([*target, 0.0]))
     if model == "elastic":
         return new.reshape(-1, 2)
     return chain_points(new, np.array([chosen.parameters[f"length{i}"] for i in (1, 2, 3)]))[1:]

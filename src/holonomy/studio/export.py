@@ -79,11 +79,13 @@ def as_netcdf(lab: str, found: History) -> bytes:
     subject = named(lab)
     system, method = subject.library(found.settings)
     gradients = jax.jit(jax.vmap(jax.grad(system.raw_lagrangian, argnums=(1, 2))))
-    pull, momentum = (np.asarray(x) for x in gradients(found.t, found.q, found.v))
+    size = len(system.names)  # a second motion beside it stays in the table of comma-separated values
+    q, v = found.q[:, :size], found.v[:, :size]
+    pull, momentum = (np.asarray(x) for x in gradients(found.t, q, v))
     rows = len(found.t)
     forced = "yes" if subject.caution(found.settings) else "no"
     run = Run(
-        t=found.t, q=found.q, v=found.v, energy=found.total, momentum=momentum, pull=pull,
+        t=found.t, q=q, v=v, energy=found.total, momentum=momentum, pull=pull,
         multipliers=np.zeros((rows, 0)), violation=np.zeros((rows, 2)),
         result=Result(Code.ok, float(found.t[-1]), found.steps), work=found.steps, system=system, method=method,
         dt=subject.step(found.settings),

@@ -62,6 +62,16 @@ class Extra:
     lyapunov: float
 
 
+@dataclass(frozen=True)
+class Deed:
+    """What a button of the lab does: other settings of the same structure, another state, time that begins to run."""
+
+    settings: Settings
+    q: Coordinates
+    v: Coordinates
+    play: bool = False
+
+
 class AbstractLab(ABC):
     """A kind of system with its settings, picture and energies. Holds no state: one object serves all users."""
 
@@ -131,8 +141,8 @@ class AbstractLab(ABC):
     def distance(self, settings: Settings, a: Coordinates, b: Coordinates) -> float:
         """How far two configurations are from each other in the space of configurations."""
 
-    def acted(self, settings: Settings, name: str, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates]:
-        """The state after pressing the lab's own button of that name."""
+    def acted(self, settings: Settings, kernel: Kernel, name: str, q: Coordinates, v: Coordinates) -> Deed:
+        """What pressing the lab's own button of that name does."""
         raise Refusal(f"There is no button {name!r} in this lab.")
 
     # ── The picture ───────────────────────────────────────────────────────────────────────────────
@@ -142,12 +152,28 @@ class AbstractLab(ABC):
         """The fixed points of the picture."""
 
     @abstractmethod
-    def dragged(self, settings: Settings, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]) -> Coordinates:
+    def dragged(
+        self, settings: Settings, kernel: Kernel, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]
+    ) -> Coordinates:
         """Coordinates near q that bring the body to the target, or as near as it can go."""
 
-    def thrown(self, settings: Settings, q: Coordinates, body: int, velocity: Float[np.ndarray, " 3"]) -> Coordinates:
+    def thrown(
+        self, settings: Settings, kernel: Kernel, q: Coordinates, body: int, velocity: Float[np.ndarray, " 3"]
+    ) -> Coordinates:
         """Velocities when the body is let go with this velocity of the hand; at rest for bodies that are not thrown."""
         return np.zeros_like(q)
+
+    def surface_key(self, settings: Settings) -> Hashable:
+        """Equal for settings that have the same `surface`."""
+        return None
+
+    def surface(self, settings: Settings, kernel: Kernel) -> wire.Surface | None:
+        """The coloured surface behind the moving points, where there is one; asked when `surface_key` changes."""
+        return None
+
+    def curves(self, settings: Settings, kernel: Kernel, q: Coordinates, v: Coordinates) -> wire.Curves | None:
+        """Lines and marks that do not move; asked when a motion begins, in the state with which it does."""
+        return None
 
     @abstractmethod
     def extents(self, settings: Settings) -> tuple[float, ...]:

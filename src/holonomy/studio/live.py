@@ -40,6 +40,7 @@ class Live:
         self._revision = 0
         self._asked: Structure | None = None
         self._changed = True
+        self._scenery: tuple[object, object] = (None, None)
         self._thread = threading.Thread(target=self._main, name=f"studio-{lab.name}", daemon=True)
 
     @property
@@ -170,6 +171,7 @@ class Live:
     def _meet(self, outbox: Outbox) -> None:
         self.outbox = outbox
         self._revision = 0
+        self._scenery = (None, None)
         self._changed = True
         if self.simulation is None:
             self._report("compiling", "Compiling the equations of motion.")
@@ -263,8 +265,24 @@ class Live:
         if self._changed:
             self._changed = False
             outbox.say(simulation.controls())
+        self._decorate(simulation, outbox)
         self._sequence += 1
         outbox.show(simulation.frame(self._sequence, rate=pacer.rate, behind=pacer.behind))
+
+    def _decorate(self, simulation: Simulation, outbox: Outbox) -> None:
+        """Send what stands still behind the motion, where it is another than the page has."""
+        moment = simulation.moment
+        behind = (simulation.revision, self.lab.surface_key(moment.settings))
+        before = (simulation.revision, moment.segment.orbit, moment.settings)
+        if behind != self._scenery[0]:
+            surface = simulation.surface()
+            if surface is not None:
+                outbox.say(surface)
+        if before != self._scenery[1]:
+            curves = simulation.curves()
+            if curves is not None:
+                outbox.say(curves)
+        self._scenery = (behind, before)
 
 
 def _overtaken(event: Event, following: Event | None) -> bool:

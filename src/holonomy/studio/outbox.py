@@ -27,9 +27,9 @@ class Over(Exception):
 class Outbox:
     """Filled by a simulation's thread, emptied by the event loop.
 
-    A new frame replaces one that waits, and so do new controls and a new structure; refusals and other answers wait in
-    a short line of which the oldest drop out. A page that stops reading thus costs one frame of memory and delays no
-    one.
+    A new frame replaces one that waits, and so do new controls, a new surface, new curves and a new structure; refusals
+    and other answers wait in a short line of which the oldest drop out. A page that stops reading thus costs one frame
+    of memory and delays no one.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop):
@@ -40,6 +40,8 @@ class Outbox:
         self._welcome: wire.Welcome | None = None
         self._lab: wire.Lab | None = None
         self._controls: wire.Controls | None = None
+        self._surface: wire.Surface | None = None
+        self._curves: wire.Curves | None = None
         self._last_controls: wire.Controls | None = None
         self._answers: deque[wire.Notice] = deque(maxlen=MOST_ANSWERS)
         self._frame: wire.Frame | None = None
@@ -64,6 +66,11 @@ class Outbox:
                     self._welcome = notice
                 case wire.Lab():
                     self._lab, self._frame = notice, None
+                    self._surface = self._curves = None
+                case wire.Surface():
+                    self._surface = notice
+                case wire.Curves():
+                    self._curves = notice
                 case _:
                     self._answers.append(notice)
         self._wake()
@@ -102,7 +109,7 @@ class Outbox:
             self._woken = False
             if self._over:
                 raise Over(self._over)
-            for notice in (self._welcome, self._lab, self._controls):
+            for notice in (self._welcome, self._lab, self._controls, self._surface, self._curves):
                 if notice is not None:
                     self._sent(notice)
                     return encode(notice)
@@ -119,6 +126,10 @@ class Outbox:
             self._welcome = None
         elif notice is self._lab:
             self._lab = None
+        elif notice is self._surface:
+            self._surface = None
+        elif notice is self._curves:
+            self._curves = None
         else:
             self._controls = None
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -13,7 +13,7 @@ import numpy as np
 from holonomy.motion import AbstractMethod, Code, loop
 from holonomy.studio.kernel import Blueprint, Layout
 from holonomy.systems import System
-from holonomy.trace.parcel import pack
+from holonomy.trace.parcel import Parcel, pack
 
 Observed = tuple[Any, Any, Any]
 """Channels, positions of the moving points, strains of the rods."""
@@ -24,7 +24,8 @@ class Program:
     """What a lab computes in one structure, as functions to be traced.
 
     `system` makes the system of a row of `numbers` numbers (the parameters); `observe` tells what is plotted and drawn
-    of a state.
+    of a state. `routines` are further functions, with example arguments, that the lab calls as `kernel.routines`;
+    the same function object in several structures is compiled once.
     """
 
     system: Callable[[Any], System]
@@ -32,6 +33,7 @@ class Program:
     dimension: int
     method: AbstractMethod
     observe: Callable[[System, Any, Any, Any], Observed]
+    routines: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]] = field(default_factory=dict)
 
 
 def blueprint(program: Program) -> Blueprint:
@@ -75,7 +77,19 @@ def blueprint(program: Program) -> Blueprint:
         "advance": (advance, (numbers, np.zeros(width), np.zeros(2), np.zeros(2, np.int64))),
     }
     parcels = {name: pack(function, args) for name, (function, args) in functions.items()}
+    parcels |= {name: _packed(function, *args) for name, (function, args) in program.routines.items()}
     return Blueprint(parcels, _layout(program), "native (one machine function)", method.label, _traits(method))
+
+
+_kept: dict[Any, Parcel] = {}
+
+
+def _packed(function: Callable[..., Any], *args: Any) -> Parcel:
+    """A lab's own routine: several structures may share one, so that each function is compiled once."""
+    key = (function, tuple((np.shape(a), np.asarray(a).dtype.str) for a in args))
+    if key not in _kept:
+        _kept[key] = pack(function, args)
+    return _kept[key]
 
 
 def _layout(program: Program) -> Layout:

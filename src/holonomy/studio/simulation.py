@@ -12,7 +12,7 @@ import numpy as np
 from holonomy.studio import document, wire
 from holonomy.studio.document import Document
 from holonomy.studio.kernel import Kernel, Stopped
-from holonomy.studio.lab import AbstractLab, Refusal, Settings, Structure, checked
+from holonomy.studio.lab import AbstractLab, Deed, Refusal, Settings, Structure, checked
 from holonomy.studio.mover import Mover, Reading
 from holonomy.studio.orbit import Orbit
 from holonomy.studio.timeline import Moment, Segment, beginning
@@ -196,6 +196,16 @@ class Simulation:
             now.q, now.v, now.energy, now.channel, now.position, now.strain, sample,
         )  # fmt: skip
 
+    def surface(self) -> wire.Surface | None:
+        """The coloured surface behind the motion, as it is under the present settings."""
+        return self.lab.surface(self._now.settings, self._now.segment.mover.kernel)
+
+    def curves(self) -> wire.Curves | None:
+        """The lines and marks that stand while the present segment lasts."""
+        segment = self._now.segment
+        kernel, start = segment.mover.kernel, segment.orbit.start.main
+        return self.lab.curves(segment.settings, kernel, kernel.q(start), kernel.v(start))
+
     # ── One command each ──────────────────────────────────────────────────────────────────────────
 
     def _step(self, frames: int, repeat: bool) -> None:
@@ -228,14 +238,14 @@ class Simulation:
         if self.held is None:
             raise Refusal("No body is held; a drag begins with taking hold of one.")
         now = self._reading
-        q = self.lab.dragged(self._now.settings, now.q, self.held, target)
+        q = self.lab.dragged(self._now.settings, self._now.segment.mover.kernel, now.q, self.held, target)
         self._continue(f"drag of {self.view.bodies[self.held].label}", q, np.zeros_like(q), group=True)
 
     def _release(self, velocity: np.ndarray) -> None:
         held, self.held = self.held, None
         if held is not None and self.view.bodies[held].throws and velocity.any():
             now = self._reading
-            v = self.lab.thrown(self._now.settings, now.q, held, velocity)
+            v = self.lab.thrown(self._now.settings, self._now.segment.mover.kernel, now.q, held, velocity)
             self._continue(f"throw of {self.view.bodies[held].label}", now.q, v)
 
     def _set(self, command: wire.SetParameter | wire.SetChoice | wire.SetToggle) -> None:
@@ -251,9 +261,14 @@ class Simulation:
         button = next((action for action in self.view.actions if action.name == name), None)
         if button is None:
             raise Refusal(f"There is no button {name!r} in this lab.")
-        now = self._reading
-        q, v = (now.q, now.v) if name == "ghost" else self.lab.acted(self._now.settings, name, now.q, now.v)
-        self._continue(button.label, q, v)
+        now, settings, kernel = self._reading, self._now.settings, self._now.segment.mover.kernel
+        deed = Deed(settings, now.q, now.v)
+        if name != "ghost":
+            deed = self.lab.acted(settings, kernel, name, now.q, now.v)
+        segment = self._segment(deed.settings, kernel, now.t, deed.q, deed.v)
+        self._remember(button.label)
+        self._arrive(self._now.followed(segment), broken=True)
+        self.playing |= deed.play
 
     def _set_speed(self, value: float) -> None:
         if not self.view.speed_low <= value <= self.view.speed_high:

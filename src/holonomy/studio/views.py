@@ -92,11 +92,12 @@ class ActionView:
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
-    """One picture: a plane seen from the front, or space that can be turned. Bodies say in which one they are."""
+    """One picture: a plane seen from the front, space that can be turned, or space with a unit sphere in it whose
+    points the bodies are. Bodies say in which one they are."""
 
     name: str
     title: str
-    kind: Literal["plane", "space"]
+    kind: Literal["plane", "space", "surface"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,5 +304,60 @@ class Download:
     filename: str
 
 
-Notice = Welcome | Lab | Controls | Refused | Shared | Equations | Download
-NOTICES: Final[tuple[type, ...]] = (Welcome, Lab, Controls, Refused, Shared, Equations, Download)
+@dataclass(frozen=True, slots=True)
+class Surface:
+    r"""A unit sphere coloured by a function; sent when the function changes, never with frames.
+
+    Vertex j of row i lies at the polar angle \(\pi i/(rows-1)\) from the third axis and at the azimuth
+    \(2\pi j/(columns-1)\) from the first; rows come one after the other. Without rows the sphere is bare.
+    """
+
+    picture: int
+    rows: int
+    columns: int
+    symbol: str
+    label: str
+    unit: str
+    low: float
+    """The ends of the colour scale; few values lie beyond them."""
+    high: float
+    least: float
+    most: float
+    values: str
+    """Little-endian float32 in base64, one for each vertex."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurveView:
+    """A line in a picture, such as a geodesic."""
+
+    kind: Literal["fan", "shortest", "axis"]
+    points: str
+    """Little-endian float32 in base64, three for each point."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkView:
+    """A place with a letter, that does not move and cannot be held."""
+
+    label: str
+    x: float
+    y: float
+    z: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Lines and marks that stand still; they replace those that were sent before."""
+
+    picture: int
+    curves: tuple[CurveView, ...]
+    marks: tuple[MarkView, ...]
+    note: str
+    """What they show, in a sentence; may be empty."""
+
+
+Notice = Welcome | Lab | Controls | Refused | Shared | Equations | Download | Surface | Curves
+NOTICES: Final[tuple[type, ...]] = (
+    Welcome, Lab, Controls, Refused, Shared, Equations, Download, Surface, Curves
+)  # fmt: skip

@@ -28,6 +28,8 @@ from holonomy.studio.views import (
     ChoiceView,
     Controls,
     CoordinateView,
+    Curves,
+    CurveView,
     Download,
     EnergyView,
     Equations,
@@ -35,6 +37,7 @@ from holonomy.studio.views import (
     Lab,
     LabEntry,
     LabView,
+    MarkView,
     Notice,
     Option,
     ParameterView,
@@ -44,6 +47,7 @@ from holonomy.studio.views import (
     Refused,
     RodView,
     Shared,
+    Surface,
     ToggleView,
     Welcome,
 )  # fmt: skip
@@ -51,11 +55,12 @@ from holonomy.studio.views import (
 __all__ = [
     "COMMANDS", "FRAME_ARRAYS", "HEADER", "HEADER_FIELDS", "LONGEST_DOCUMENT", "NOTICES", "PROTOCOL", "Act",
     "ActionView", "AskEquations", "BodyView", "CertificateView", "ChannelView", "ChoiceView", "Command", "Controls",
-    "CoordinateView", "Download", "DragBegin", "DragEnd", "DragMove", "EnergyView", "EquationView", "Equations",
-    "Export", "Frame", "FrameFlag", "FrameHeader", "Lab", "LabEntry", "LabView", "Notice", "Option", "ParameterView",
-    "Pause", "Phase", "PictureView", "Play", "PlotView", "Range", "Redo", "Refused", "Reset", "Restore", "RodView",
-    "Seek", "Seen", "SetChoice", "SetParameter", "SetSpeed", "SetToggle", "Share", "Shared", "Step", "Text",
-    "ToggleView", "Undo", "Welcome", "pack", "tag", "unpack",
+    "CoordinateView", "CurveView", "Curves", "Download", "DragBegin", "DragEnd", "DragMove", "EnergyView",
+    "EquationView", "Equations", "Export", "Frame", "FrameFlag", "FrameHeader", "Lab", "LabEntry", "LabView",
+    "MarkView", "Notice", "Option", "ParameterView", "Pause", "Phase", "PictureView", "Play", "PlotView", "Range",
+    "Redo", "Refused", "Reset", "Restore", "RodView", "Seek", "Seen", "SetChoice", "SetParameter", "SetSpeed",
+    "SetToggle", "Share", "Shared", "Step", "Surface", "Text", "ToggleView", "Undo", "Welcome", "pack", "tag",
+    "unpack",
 ]  # fmt: skip
 
 PROTOCOL: Final = 2

@@ -11,7 +11,7 @@ export interface StageProps {
   readonly picture: number;
 }
 
-const KINDS: Record<PictureView["kind"], ComponentType<StageProps>> = { plane: PlaneStage, space: PlaneStage };
+const KINDS: Record<PictureView["kind"], ComponentType<StageProps>> = { plane: PlaneStage, space: PlaneStage, surface: PlaneStage };
 
 export function Stages() {
   const view = useStudio().lab.value;

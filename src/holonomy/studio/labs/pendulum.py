@@ -147,7 +147,9 @@ class PendulumLab(AbstractLab):
     def anchors(self, settings: Settings) -> Float[np.ndarray, "anchors d"]:
         return np.zeros((1, 2))
 
-    def dragged(self, settings: Settings, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]) -> Coordinates:
+    def dragged(
+        self, settings: Settings, kernel: Kernel, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]
+    ) -> Coordinates:
         lengths, goal = _lengths(settings), target[:2]
         if not _elastic(settings):
             return _reached(q, lengths, body, goal)
