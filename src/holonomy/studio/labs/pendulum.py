@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _LARGEST_BOB: Final = 0.06
 """Radius of the heaviest bob in the picture, as a fraction of the extent."""
+_OF_ROD: Final = 0.3
+"""Largest part of the shorter rod beside it that a bob covers, so that rods can be seen."""
+_SMALLEST_BOB: Final = 0.006
 _IMPLICIT: Final = ("gauss2", "gauss3", "symplectic")
 _IMPLICIT_LINKS: Final = 12
 """With more links an implicit method's dense equations cannot keep up with the clock."""
@@ -169,9 +172,10 @@ class PendulumLab(AbstractLab):
         return (1.12 * longest,)
 
     def radii(self, settings: Settings) -> tuple[float, ...]:
-        size = np.cbrt(_masses(settings))
-        crowd = min(1.0, (6 / _links(settings)) ** 0.5)
-        bobs = tuple(float(r) for r in crowd * _LARGEST_BOB * np.maximum(size / size.max(), 0.4))
+        size, lengths = np.cbrt(_masses(settings)), _lengths(settings) / self.extents(settings)[0]
+        beside = np.minimum(lengths, np.append(lengths[1:], lengths[-1]))
+        wanted = _LARGEST_BOB * np.maximum(size / size.max(), 0.4)
+        bobs = tuple(float(r) for r in np.maximum(np.minimum(wanted, _OF_ROD * beside), _SMALLEST_BOB))
         return bobs * (2 if settings.toggles["ghost"] else 1)
 
     def energies(self, settings: Settings, channels: Float[np.ndarray, " channels"]) -> Float[np.ndarray, " energies"]:

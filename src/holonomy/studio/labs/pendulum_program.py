@@ -20,6 +20,12 @@ _METHODS: Final[Mapping[str, Callable[[], Any]]] = {
     "symplectic": hl.SymplecticEuler,
     "euler": hl.Euler,
 }
+_PARTS: Final = {
+    "energy": "Lagrangian",
+    "lagrange": "Lagrange's equations",
+    "acceleration": "Accelerations",
+    "hamilton": "Hamiltonian and Hamilton's equations",
+}
 _READABLE: Final = 4
 """Links whose equations fit on a screen."""
 
@@ -61,10 +67,14 @@ def equations(structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
     elastic = parts["model"] == "elastic"
     system = hl.ElasticPendulum(one, one, one) if elastic else hl.Pendulum(one, one)
     found = system.equations()
-    latex = found.latex
+    return "", tuple((_PARTS.get(part, part), _lettered(found.part(part))) for part in found.parts)
+
+
+def _lettered(latex: str) -> str:
+    """With the letters of the page in place of the parameters' names."""
     for word, letter in (("lengths", "l"), ("masses", "m"), ("stiffness", "k"), ("gravity", "g")):
         latex = latex.replace(rf"\mathrm{{{word}}}", letter)
-    return "", (("Equations of motion", latex),)
+    return latex
 
 
 def _rods(links: int) -> hl.System:
