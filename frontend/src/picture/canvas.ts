@@ -10,6 +10,7 @@ export class CanvasPicture implements Picture {
   readonly #pen: CanvasRenderingContext2D;
   #view: View = { width: 1, height: 1, scale: 1 };
   #palette: Palette | null = null;
+  #lines: readonly number[] | null = null;
 
   constructor(readonly canvas: HTMLCanvasElement) {
     const pen = canvas.getContext("2d");
@@ -22,6 +23,10 @@ export class CanvasPicture implements Picture {
     this.#palette = palette;
     this.canvas.width = Math.round(view.width * pixelRatio());
     this.canvas.height = Math.round(view.height * pixelRatio());
+  }
+
+  rule(lines: readonly number[]): void {
+    this.#lines = lines;
   }
 
   paint(drawing: Drawing): void {
@@ -45,13 +50,23 @@ export class CanvasPicture implements Picture {
   dispose(): void {}
 
   #grid(palette: Palette): void {
-    const { x, y } = ticks(this.#view);
     this.#pen.strokeStyle = palette.grid;
     this.#pen.lineWidth = 1;
     this.#pen.beginPath();
-    for (const metre of x) this.#line(toPixels(this.#view, metre, 0)[0], 0, 0, this.#view.height);
-    for (const metre of y) this.#line(0, toPixels(this.#view, 0, metre)[1], this.#view.width, 0);
+    if (this.#lines) this.#ruled(this.#lines);
+    else {
+      const { x, y } = ticks(this.#view);
+      for (const metre of x) this.#line(toPixels(this.#view, metre, 0)[0], 0, 0, this.#view.height);
+      for (const metre of y) this.#line(0, toPixels(this.#view, 0, metre)[1], this.#view.width, 0);
+    }
     this.#pen.stroke();
+  }
+
+  #ruled(lines: readonly number[]): void {
+    for (let i = 0; i + 3 < lines.length; i += 4) {
+      this.#pen.moveTo(...toPixels(this.#view, lines[i]!, lines[i + 1]!));
+      this.#pen.lineTo(...toPixels(this.#view, lines[i + 2]!, lines[i + 3]!));
+    }
   }
 
   #line(x: number, y: number, dx: number, dy: number): void {

@@ -1,8 +1,8 @@
 // From a frame to what is painted of it in one picture of a plane.
 
 import { bodyColour, type Palette } from "../colours";
-import type { History } from "../history";
 import type { Controls, Frame, LabView } from "../wire";
+import type { Past } from "./camera";
 import type { Bob, Drawing, Rod, Trail } from "./picture";
 import { trailOf } from "./trail";
 
@@ -33,7 +33,7 @@ function pictureOf(view: LabView, point: number): number {
 
 /** The paths of the traced bodies of one picture. Their columns follow those of the channels, in the order of the bodies. */
 export function trailsOf(
-  frame: Frame, view: LabView, history: History, picture: number, palette: Palette, wanted: { seconds: number; all: boolean },
+  frame: Frame, view: LabView, history: Past, picture: number, palette: Palette, wanted: { seconds: number; all: boolean },
 ): Trail[] {
   const traced = view.bodies.filter((body) => body.trail);
   const last = (i: number): boolean => traced.slice(i + 1).every((body) => body.ghost !== traced[i]!.ghost || body.picture !== picture);

@@ -45,6 +45,8 @@ export interface Picture {
   readonly canvas: HTMLCanvasElement;
   /** Take a new size, extent or palette. */
   arrange(view: View, palette: Palette): void;
+  /** Lines behind everything instead of a square grid: two ends of two numbers each, in metres. */
+  rule(lines: readonly number[]): void;
   paint(drawing: Drawing): void;
   dispose(): void;
 }

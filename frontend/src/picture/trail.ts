@@ -1,6 +1,6 @@
 // The path of a body through its samples, rounded as the motion was.
 
-import type { History } from "../history";
+import type { Past } from "./camera";
 import type { Trail } from "./picture";
 
 /** Pieces into which the path between two samples is cut. */
@@ -12,7 +12,7 @@ const PIECES = 4;
  * the time a trail lasts.
  */
 export function trailOf(
-  history: History, columns: readonly [number, number], now: number, duration: number, pieces = PIECES,
+  history: Past, columns: readonly [number, number], now: number, duration: number, pieces = PIECES,
 ): Pick<Trail, "x" | "y" | "age"> {
   const times = history.times;
   const [xs, ys] = [history.column(columns[0]), history.column(columns[1])];

@@ -47,6 +47,12 @@ export class WebglPicture implements Picture {
     this.#layGrid(right, top, palette);
   }
 
+  rule(lines: readonly number[]): void {
+    const ends: number[] = [];
+    for (let i = 0; i + 1 < lines.length; i += 2) ends.push(lines[i]!, lines[i + 1]!, DEPTH.grid);
+    if (this.#palette) this.#setGrid(ends, this.#palette);
+  }
+
   paint(drawing: Drawing): void {
     const palette = this.#palette;
     if (!palette) return;
@@ -75,6 +81,10 @@ export class WebglPicture implements Picture {
       ...lines.x.flatMap((x) => [x, -top, DEPTH.grid, x, top, DEPTH.grid]),
       ...lines.y.flatMap((y) => [-right, y, DEPTH.grid, right, y, DEPTH.grid]),
     ];
+    this.#setGrid(ends, palette);
+  }
+
+  #setGrid(ends: readonly number[], palette: Palette): void {
     this.#grid.geometry.dispose();
     this.#grid.geometry = new BufferGeometry();
     this.#grid.geometry.setAttribute("position", new BufferAttribute(new Float32Array(ends), 3));

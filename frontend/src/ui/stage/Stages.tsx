@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 import { useStudio } from "../../studio";
 import type { LabView, PictureView } from "../../wire";
 import { PlaneStage } from "./PlaneStage";
+import { SpaceStage } from "./SpaceStage";
 
 export interface StageProps {
   readonly view: LabView;
@@ -11,7 +12,7 @@ export interface StageProps {
   readonly picture: number;
 }
 
-const KINDS: Record<PictureView["kind"], ComponentType<StageProps>> = { plane: PlaneStage, space: PlaneStage, surface: PlaneStage };
+const KINDS: Record<PictureView["kind"], ComponentType<StageProps>> = { plane: PlaneStage, space: SpaceStage, surface: PlaneStage };
 
 export function Stages() {
   const view = useStudio().lab.value;
