@@ -55,6 +55,7 @@ class Run(eqx.Module):
     happened: Events | None = None
     watched: Watched | None = None
     drawn: Drawn | None = None
+    kinetic: Shaped[Any, ...] | None = None
 
     @property
     def events(self) -> Events:

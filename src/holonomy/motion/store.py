@@ -12,7 +12,7 @@ import numpy as np
 
 from holonomy.files import whole
 from holonomy.motion import record
-from holonomy.motion.drawn import Drawn, drawn, natural, rods
+from holonomy.motion.drawn import Drawn, drawn, kinetic, rods
 from holonomy.motion.record import Events
 from holonomy.motion.result import Result
 from holonomy.motion.run import Run
@@ -43,6 +43,8 @@ def to_dataset(run: Run) -> xr.Dataset:
         data["violation"] = (("time", "level"), np.asarray(run.violation), {"long_name": "largest violation"})
     if len(run.events):
         data |= _event_rows(run)
+    if (moving := kinetic(run)) is not None:
+        data["kinetic"] = ("time", moving, {"long_name": "kinetic energy", "units": "J"})
     if len(run.t) and (picture := drawn(run)) is not None:
         about = {"long_name": "positions of the particles", "units": "m", "note": picture.note}
         data["x"] = (("time", "particle", "axis"), np.asarray(picture.x), about | {"rods": json.dumps(picture.rods)})
@@ -73,7 +75,7 @@ def provenance(run: Run) -> dict[str, Any]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "parameters": json.dumps(parameters),
-        "notes": json.dumps(dict(run.notes) | ({"natural": "yes"} if len(run.t) and natural(run) else {})),
+        "notes": json.dumps(dict(run.notes)),
         "dt": float(run.dt),
         "result_code": int(run.result.code),
         "result_time": float(run.result.t),
@@ -120,6 +122,7 @@ def load(path: str | Path) -> Run:
             notes=tuple(json.loads(attributes["notes"]).items()),
             happened=_events(data),
             drawn=_picture(data),
+            kinetic=data["kinetic"].values if "kinetic" in data else None,
         )
     except (OSError, KeyError) as error:
         raise ValueError(f"{source} is not a run saved by holonomy: {error}") from error

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.motion import AbstractMethod, Run, simulate
-from holonomy.motion.drawn import ORIGIN, Drawn, places
+from holonomy.motion.drawn import ORIGIN, Drawn, kinetic, places
 from holonomy.show import outline
 from holonomy.show.replay import Recording, columns, record
 from holonomy.systems import System
@@ -154,7 +154,9 @@ class Live:
         drawn = None if found is None else Drawn(found[0], ((ORIGIN, 0),) if lab.anchors else (), "")
         spots = outline.spots(drawn, len(run.t))
         chosen = slice(from_row, to_row)
-        self._table = np.concatenate([self._table, columns(run, len(lab.energies) > 1)[chosen]])
+        self._table = np.concatenate(
+            [self._table, columns(run, kinetic(run) if len(lab.energies) > 1 else None)[chosen]]
+        )
         self._places = np.concatenate([self._places, spots[chosen]])
 
     def _ended(self, run: Run) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from jaxtyping import Float
 
-from holonomy.motion.drawn import ORIGIN, Drawn, drawn, natural
+from holonomy.motion.drawn import ORIGIN, Drawn, drawn, kinetic
 from holonomy.show import outline
 
 if TYPE_CHECKING:
@@ -76,8 +76,11 @@ def record(run: Run, *, title: str | None = None, rods: bool | None = None, spee
     picture = drawn(run)
     if picture is not None and rods is not None:
         picture = Drawn(picture.x, _chain(picture.x.shape[1]) if rods else (), picture.note)
-    shape = outline.Outline(run.names, run.kinds, natural(run), np.shape(run.multipliers)[-1], outline.picture(picture))
-    table = columns(run, shape.natural)
+    moving = kinetic(run)
+    shape = outline.Outline(
+        run.names, run.kinds, moving is not None, np.shape(run.multipliers)[-1], outline.picture(picture)
+    )
+    table = columns(run, moving)
     spots = outline.spots(picture, len(table))
     keep, thinned = _kept(len(table), table.shape[1] + spots[0].size)
     table, spots = table[keep], spots[keep]
@@ -94,12 +97,11 @@ def record(run: Run, *, title: str | None = None, rods: bool | None = None, spee
     )
 
 
-def columns(run: Run, split: bool) -> Float[np.ndarray, "rows columns"]:
-    """Time and the channels of a run, one row for each saved state."""
+def columns(run: Run, moving: Float[np.ndarray, " rows"] | None) -> Float[np.ndarray, "rows columns"]:
+    """Time and the channels of a run, one row for each saved state; with the kinetic energy where it is known."""
     energy = np.asarray(run.energy)[:, None]
-    if split:
-        kinetic = 0.5 * np.sum(np.asarray(run.momentum) * np.asarray(run.v), axis=-1)[:, None]
-        energy = np.concatenate([kinetic, energy - kinetic, energy], axis=1)
+    if moving is not None:
+        energy = np.concatenate([moving[:, None], energy - moving[:, None], energy], axis=1)
     parts = [np.asarray(run.t)[:, None], energy, run.q, run.v, run.multipliers]
     return np.concatenate([np.asarray(part, dtype=float) for part in parts], axis=1)
 
