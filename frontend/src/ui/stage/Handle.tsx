@@ -3,9 +3,16 @@
 import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import { moveTo } from "../../commands";
-import { toMetres, type View } from "../../picture/view";
+import type { Triple } from "../../picture/camera";
 import { useStudio, type Studio } from "../../studio";
 import type { BodyView } from "../../wire";
+
+/** How places and pixels of the stage belong together. */
+export interface Aim {
+  toPixels(place: Triple): readonly [number, number];
+  /** The place that a body taken at `from` is brought to; a sphere has two under every pixel. */
+  toPlace(x: number, y: number, from: Triple): Triple;
+}
 
 interface Props {
   readonly index: number;
@@ -14,7 +21,7 @@ interface Props {
   readonly ink: string;
   /** Of the text, in pixels. */
   readonly size: number;
-  readonly view: RefObject<View>;
+  readonly aim: RefObject<Aim>;
   readonly disabled: boolean;
   readonly reachable: boolean;
   readonly take: (step: number) => void;
@@ -35,34 +42,44 @@ const ARROWS: Record<string, readonly [number, number]> = {
 };
 
 interface Grip {
+  readonly from: Triple;
+  /** From the pointer to the body's middle, in pixels. */
   readonly dx: number;
   readonly dy: number;
   pending: number;
-  goal: [number, number] | null;
-  /** Recent places of the hand with their clock, in metres and milliseconds. */
-  places: [number, number, number][];
+  goal: Triple | null;
+  /** Recent places of the hand with their clock in milliseconds. */
+  places: (readonly [...Triple, number])[];
 }
 
-export function Handle({ index, body, text, ink, size, view, disabled, reachable, take, keep }: Props) {
+interface Nudge {
+  readonly from: Triple;
+  readonly x: number;
+  readonly y: number;
+}
+
+export function Handle({ index, body, text, ink, size, aim, disabled, reachable, take, keep }: Props) {
   const studio = useStudio();
   const grip = useRef<Grip | null>(null);
-  const nudged = useRef<[number, number] | null>(null);
+  const nudged = useRef<Nudge | null>(null);
 
   const down = (event: PointerEvent): void => {
     if (event.button !== 0 || disabled) return;
     const button = event.currentTarget as HTMLButtonElement;
     button.setPointerCapture(event.pointerId);
-    const [x, y] = pointer(event, button, view.current!);
+    const [x, y] = pointer(event, button);
+    const from = placeOf(button);
+    const [px, py] = aim.current!.toPixels(from);
     // Where within the bob it was taken, so that it does not jump to the pointer.
-    grip.current = { dx: Number(button.dataset["x"]) - x, dy: Number(button.dataset["y"]) - y, pending: 0, goal: null, places: [] };
+    grip.current = { from, dx: px - x, dy: py - y, pending: 0, goal: null, places: [] };
     studio.send({ type: "drag-begin", body: index });
   };
   const move = (event: PointerEvent): void => {
     const held = grip.current;
     if (!held) return;
-    const [x, y] = pointer(event, event.currentTarget as HTMLButtonElement, view.current!);
+    const [x, y] = pointer(event, event.currentTarget as HTMLButtonElement);
     cancelAnimationFrame(held.pending);
-    held.goal = [x + held.dx, y + held.dy];
+    held.goal = aim.current!.toPlace(x + held.dx, y + held.dy, held.from);
     held.places = [...held.places.slice(-31), [...held.goal, event.timeStamp]];
     held.pending = requestAnimationFrame(() => flush(studio, held));
   };
@@ -72,8 +89,8 @@ export function Handle({ index, body, text, ink, size, view, disabled, reachable
     cancelAnimationFrame(held.pending);
     flush(studio, held);
     grip.current = null;
-    const [x, y] = body.throws ? velocity(held, event.timeStamp) : [0, 0];
-    studio.send({ type: "drag-end", x, y, z: 0 });
+    const [x, y, z] = body.throws ? velocity(held, event.timeStamp) : [0, 0, 0];
+    studio.send({ type: "drag-end", x, y, z });
   };
   const letGo = (): void => {
     if (!nudged.current) return;
@@ -90,13 +107,16 @@ export function Handle({ index, body, text, ink, size, view, disabled, reachable
     if (!way || disabled) return;
     event.preventDefault();
     const button = event.currentTarget as HTMLButtonElement;
-    const far = (event.shiftKey ? SHOVE : NUDGE) / view.current!.scale;
+    const far = event.shiftKey ? SHOVE : NUDGE;
     if (!nudged.current) {
       studio.send({ type: "drag-begin", body: index });
-      nudged.current = [Number(button.dataset["x"]), Number(button.dataset["y"])];
+      const from = placeOf(button);
+      const [x, y] = aim.current!.toPixels(from);
+      nudged.current = { from, x, y };
     }
-    nudged.current = [nudged.current[0] + far * way[0], nudged.current[1] + far * way[1]];
-    moveTo(studio, ...nudged.current);
+    const { from, x, y } = nudged.current;
+    nudged.current = { from, x: x + far * way[0], y: y - far * way[1] };
+    moveTo(studio, ...aim.current!.toPlace(nudged.current.x, nudged.current.y, from));
   };
 
   return (
@@ -131,15 +151,21 @@ function flush(studio: Studio, grip: Grip): void {
 }
 
 /** Of the hand when it let go, in metres a second; a hand that rested first throws nothing. */
-function velocity(grip: Grip, now: number): [number, number] {
-  const recent = grip.places.filter(([, , clock]) => now - clock <= THROW_OVER);
+function velocity(grip: Grip, now: number): Triple {
+  const recent = grip.places.filter(([, , , clock]) => now - clock <= THROW_OVER);
   const [first, last] = [recent[0], recent.at(-1)];
-  if (!first || !last || last[2] <= first[2]) return [0, 0];
-  const seconds = (last[2] - first[2]) / 1000;
-  return [(last[0] - first[0]) / seconds, (last[1] - first[1]) / seconds];
+  if (!first || !last || last[3] <= first[3]) return [0, 0, 0];
+  const seconds = (last[3] - first[3]) / 1000;
+  return [(last[0] - first[0]) / seconds, (last[1] - first[1]) / seconds, (last[2] - first[2]) / seconds];
 }
 
-function pointer(event: PointerEvent, button: HTMLElement, view: View): [number, number] {
+/** In pixels of the stage. */
+function pointer(event: PointerEvent, button: HTMLElement): [number, number] {
   const box = button.parentElement!.getBoundingClientRect();
-  return toMetres(view, event.clientX - box.left, event.clientY - box.top);
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+/** Where the body is; the stage writes it onto the button with every frame. */
+function placeOf({ dataset }: HTMLElement): Triple {
+  return [Number(dataset["x"]), Number(dataset["y"]), Number(dataset["z"] ?? 0)];
 }

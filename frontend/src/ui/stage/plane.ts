@@ -1,0 +1,133 @@
+// Painting a picture of a plane, frame after frame, outside Preact.
+
+import { effect } from "@preact/signals";
+import { palette } from "../../colours";
+import { drawingOf, trailsOf } from "../../picture/drawing";
+import { openPicture } from "../../picture/open";
+import type { Bob, Drawing, Picture } from "../../picture/picture";
+import { fit, toPixels, type View } from "../../picture/view";
+import type { Studio } from "../../studio";
+import type { Frame, LabView } from "../../wire";
+
+/** A picture that becomes too small grows by more than is needed, so that it does so seldom. */
+const GROWTH = 1.2;
+/** What does not fit at this many metres has flown apart, and is let go. */
+const FARTHEST = 1e4;
+const MOST_NUMBERS = 30;
+
+export type Handles = (HTMLButtonElement | null)[];
+
+/** Follows a studio's frames in one of its pictures, and its size, extent and colours. */
+export class PlanePainter {
+  #view: View = { width: 1, height: 1, scale: 1 };
+  readonly #picture: Picture;
+  readonly #stops: (() => void)[];
+  /** Half the width that bodies have needed, where that is more than the lab foresaw. */
+  #seen = 0;
+  #time = -Infinity;
+  #arranged = "";
+
+  /** `handles` are kept on their bodies; `arranged` is told each new view. Throws where nothing can be drawn. */
+  constructor(
+    private readonly studio: Studio,
+    private readonly stage: HTMLElement,
+    private readonly which: number,
+    private readonly handles: Handles,
+    private readonly arranged: (view: View) => void,
+  ) {
+    this.#picture = openPicture(stage);
+    stage.dataset["renderer"] = this.#picture.kind;
+    const watcher = new ResizeObserver(() => this.#arrange());
+    watcher.observe(stage);
+    this.#stops = [
+      effect(() => this.#follow()),
+      effect(() => {
+        void [studio.trailsShown.value, studio.trailSeconds.value, studio.trailsOfAll.value];
+        studio.repaint();
+      }),
+      studio.onFrame((frame) => this.#paint(frame)),
+      () => watcher.disconnect(),
+    ];
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+    this.#picture.dispose();
+  }
+
+  get #foreseen(): number {
+    return this.studio.controls.value?.extents[this.which] ?? 1;
+  }
+
+  #follow(): void {
+    const now = `${this.#foreseen} ${palette.value.paper}`;
+    if (now === this.#arranged) return;
+    this.#arranged = now;
+    this.#seen = 0;
+    this.#arrange();
+  }
+
+  #arrange(): void {
+    const { width, height } = this.stage.getBoundingClientRect();
+    this.#view = fit(Math.max(1, width), Math.max(1, height), Math.max(this.#seen, this.#foreseen));
+    this.#picture.arrange(this.#view, palette.value);
+    this.arranged(this.#view);
+    this.studio.repaint();
+  }
+
+  #paint(frame: Frame): void {
+    const [lab, settings] = [this.studio.lab.value, this.studio.controls.value];
+    if (!lab || !settings || lab.revision !== frame.revision) return;
+    const { trailsShown, trailsOfAll, trailSeconds, timeUnit, history } = this.studio;
+    const wanted = { seconds: trailSeconds.value * timeUnit.value, all: trailsOfAll.value };
+    const trails = trailsShown.value ? trailsOf(frame, lab, history, this.which, palette.value, wanted) : [];
+    const drawing = drawingOf(frame, lab, settings, this.which, palette.value, trails);
+    if (settings.held === null) this.#keepInSight(drawing, frame.time); // the paper keeps still under a hand
+    this.#picture.paint(drawing);
+    this.stage.dataset["trails"] = String(trails.length);
+    moveHandles(this.handles, frame, lab, this.#view);
+    hideCovered(this.handles, drawing, lab.anchors);
+  }
+
+  #keepInSight(drawing: Drawing, time: number): void {
+    const needed = reach(drawing);
+    const outgrown = needed > 1.001 * Math.max(this.#seen, this.#foreseen);
+    const back = this.#seen > 0 && time < this.#time && needed <= this.#foreseen;
+    this.#time = time;
+    if (!outgrown && !back) return;
+    this.#seen = outgrown ? GROWTH * needed : 0;
+    this.#arrange();
+  }
+}
+
+function moveHandles(handles: Handles, frame: Frame, laboratory: LabView, view: View): void {
+  handles.forEach((handle, body) => {
+    if (!handle) return;
+    const at = (laboratory.anchors + body) * frame.dimension;
+    const [x, y] = toPixels(view, frame.position[at]!, frame.position[at + 1]!);
+    handle.style.transform = `translate(${x.toFixed(2)}px, ${y.toFixed(2)}px)`;
+    handle.dataset["x"] = String(frame.position[at]);
+    handle.dataset["y"] = String(frame.position[at + 1]);
+  });
+}
+
+/** A number is hidden when a later body lies on it; of many bodies, which carry no numbers, none is looked at. */
+function hideCovered(handles: Handles, { bobs, points, dimension }: Drawing, anchors: number): void {
+  const own = bobs.filter((bob) => !bob.ghost);
+  if (own.length > MOST_NUMBERS) return;
+  own.forEach((bob, i) => {
+    const near = (other: Bob): boolean =>
+      Math.hypot(points[bob.point * dimension]! - points[other.point * dimension]!, points[bob.point * dimension + 1]! - points[other.point * dimension + 1]!) < other.radius;
+    handles[bob.point - anchors]?.classList.toggle("covered", own.slice(i + 1).some(near));
+  });
+}
+
+/** Half the width of the square about the origin that holds all bodies. */
+function reach({ bobs, points, dimension }: Drawing): number {
+  let farthest = 0;
+  for (const { point, radius } of bobs) {
+    const size = radius + Math.max(Math.abs(points[point * dimension]!), Math.abs(points[point * dimension + 1]!));
+    if (size > farthest && size < FARTHEST) farthest = size;
+  }
+  return farthest;
+}
