@@ -39,6 +39,11 @@ def _tableau() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 _C, _B, _A, _TAIL = _tableau()
 
 
+class _How(NamedTuple):
+    loop: bool
+    tail: float
+
+
 class _State(NamedTuple):
     t: Float[Array, ""]
     y: Float[Array, " n"]
@@ -47,15 +52,27 @@ class _State(NamedTuple):
     failed: Bool[Array, ""]
 
 
-def integrate(f: Callable[..., Array], y0: Float[Array, " n"], t0: Any = 0.0, t1: Any = 1.0) -> Float[Array, " n"]:
-    r"""$y(t_1)$ of $\dot y = f(t, y)$, $y(t_0) = y_0$; NaN where the solution does not exist so far."""
+def integrate(
+    f: Callable[..., Array],
+    y0: Float[Array, " n"],
+    t0: Any = 0.0,
+    t1: Any = 1.0,
+    *,
+    loop: bool = False,
+    tail: float = _COEFFICIENT,
+) -> Float[Array, " n"]:
+    r"""$y(t_1)$ of $\dot y = f(t, y)$, $y(t_0) = y_0$; NaN where the solution does not exist so far.
+
+    The stages of a step are one batch, or with `loop` one after the other: shorter code for a long f. `tail` is what
+    the highest coefficient over a step may be; solutions with singularities near the real line want a smaller one.
+    """
     t0, t1 = jnp.asarray(t0, y0.dtype), jnp.asarray(t1, y0.dtype)
     pure, closed = jax.closure_convert(f, t0, y0)
-    return _solve(pure, t0, t1, y0, tuple(closed))
+    return _solve(pure, _How(loop, tail), t0, t1, y0, tuple(closed))
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _solve(f: Callable[..., Array], t0: Array, t1: Array, y0: Array, args: tuple[Array, ...]) -> Array:
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _solve(f: Callable[..., Array], how: _How, t0: Array, t1: Array, y0: Array, args: tuple[Array, ...]) -> Array:
     span = t1 - t0
 
     def rate(s: Array, y: Array) -> Array:
@@ -66,7 +83,7 @@ def _solve(f: Callable[..., Array], t0: Array, t1: Array, y0: Array, args: tuple
 
     def advance(state: _State) -> _State:
         h = jnp.minimum(state.h, 1.0 - state.t)
-        y, error = _step(rate, state.t, state.y, h)
+        y, error = _step(rate, how, state.t, state.y, h)
         good = error <= 1.0
         last = h >= 1.0 - state.t
         # a NaN counts as an error too large
@@ -85,9 +102,12 @@ def _solve(f: Callable[..., Array], t0: Array, t1: Array, y0: Array, args: tuple
     return jnp.where(end.failed, jnp.nan, end.y)
 
 
-def _step(rate: Callable[[Array, Array], Array], t: Array, y: Array, h: Array) -> tuple[Array, Array]:
+def _step(rate: Callable[[Array, Array], Array], how: _How, t: Array, y: Array, h: Array) -> tuple[Array, Array]:
     """One step and its error, as a fraction of what is allowed."""
-    stages = jax.vmap(rate)
+
+    def stages(times: Array, values: Array) -> Array:
+        return jax.lax.map(lambda at: rate(*at), (times, values)) if how.loop else jax.vmap(rate)(times, values)
+
     a, times = jnp.asarray(_A, y.dtype), t + h * jnp.asarray(_C, y.dtype)
     eps = jnp.finfo(y.dtype).eps
 
@@ -110,13 +130,13 @@ def _step(rate: Callable[[Array, Array], Array], t: Array, y: Array, h: Array) -
     k, change, *_ = jax.lax.while_loop(going, iterate, (k, big, big, jnp.zeros((), int)))
     tail = jnp.max(h * jnp.abs(jnp.asarray(_TAIL, y.dtype) @ k) / scale(k)[None, :])
     # written so that NaN is passed on
-    error = jnp.where(change > 1e4 * eps, jnp.maximum(change / (1e4 * eps), 10.0), tail / _COEFFICIENT)
+    error = jnp.where(change > 1e4 * eps, jnp.maximum(change / (1e4 * eps), 10.0), tail / how.tail)
     error = jnp.where(jnp.all(jnp.isfinite(k)), error, jnp.nan)
     return y + h * (jnp.asarray(_B, y.dtype) @ k), error
 
 
 @_solve.defjvp
-def _solve_jvp(f: Callable[..., Array], primals: tuple, tangents: tuple) -> tuple[Array, Array]:
+def _solve_jvp(f: Callable[..., Array], how: _How, primals: tuple, tangents: tuple) -> tuple[Array, Array]:
     t0, t1, y0, args = primals
     dt0, dt1, dy0, dargs = tangents
     n = y0.shape[0]
@@ -137,7 +157,7 @@ def _solve_jvp(f: Callable[..., Array], primals: tuple, tangents: tuple) -> tupl
         return jnp.concatenate([values[0], slopes.reshape(-1)])
 
     start = jnp.concatenate([y0, jnp.eye(n + p, n, dtype=y0.dtype).reshape(-1)])
-    end = _solve(both, t0, t1, start, (flat,))
+    end = _solve(both, how, t0, t1, start, (flat,))
     y1, s = end[:n], end[n:].reshape(n + p, n)
     first = dy0 - dt0 * f(t0, y0, *args)
     return y1, first @ s[:n] + dflat @ s[n:] + dt1 * f(t1, y1, *args)

@@ -13,10 +13,19 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from holonomy.geometry.metric import VectorLike, known
-from holonomy.models import linkage_map, linkage_routes, linkage_topology
+from holonomy.models import (
+    linkage_flow,
+    linkage_forces,
+    linkage_integrals,
+    linkage_map,
+    linkage_paths,
+    linkage_routes,
+    linkage_topology,
+)
 from holonomy.models.linkage_curvature import LinkageCurvature, fields, forms
 from holonomy.models.linkage_machine import call, many
 from holonomy.models.linkage_mass import Masses, masses
+from holonomy.models.linkage_paths import Closed, Motion
 from holonomy.models.linkage_surface import Forms, Hinges, Point, Scalar, Surface, Vector, sphere_point, tangent
 from holonomy.spaces import Sphere, check
 from holonomy.spaces.smooth import root
@@ -220,6 +229,88 @@ class Linkage(eqx.Module):
         if route == "chart":
             return jax.jvp(self.to_angles, (x,), (v,))
         return self.hinges(x).reshape(-1), self.push(x, v).reshape(-1)
+
+    def geodesic(self, x: VectorLike, v: VectorLike, s: Any) -> Float[Array, "*times ambient"]:
+        """The free motion from x with velocity v at a time or an array of times: points of the sphere."""
+        return self.geodesic_flow(x, v, s)[0]
+
+    def geodesic_flow(
+        self, x: VectorLike, v: VectorLike, s: Any
+    ) -> tuple[Float[Array, "*times ambient"], Float[Array, "*times ambient"]]:
+        """Points and velocities of the free motion; to round-off, through poles and straight elbows."""
+        x = sphere_point(x, self.rods)
+        return linkage_flow.flow(self.surface, x, tangent(x, v), s)
+
+    def jacobi(
+        self, x: VectorLike, v: VectorLike, j0: VectorLike, dj0: VectorLike, s: VectorLike
+    ) -> tuple[Float[Array, "times ambient"], Float[Array, "times ambient"]]:
+        r"""The Jacobi field J with \(J(0)\) = `j0`, \(\nabla J(0)\) = `dj0`, and \(\nabla J\), at times s."""
+        x = sphere_point(x, self.rods)
+        v, j0, dj0 = tangent(x, v), tangent(x, j0, "j0"), tangent(x, dj0, "dj0")
+        return linkage_paths.jacobi(self.surface, x, v, j0, dj0, s)
+
+    def conjugate_points(self, x: VectorLike, v: VectorLike, s_max: float, *, samples: int = 128) -> np.ndarray:
+        """Times in (0, s_max] at which neighbouring geodesics from x meet again, to first order.
+
+        Found by changes of sign between `samples` times, so those of odd multiplicity: with four rods all of them.
+        """
+        x = sphere_point(x, self.rods)
+        return linkage_paths.conjugate_points(self.surface, x, tangent(x, v), float(s_max), samples)
+
+    def shortest(self, x: VectorLike, y: VectorLike) -> list[Motion]:
+        """Free motions from x that are at y after time 1, the shortest first; the others go another way round.
+
+        Each has `velocity` and `length`; `link.geodesic(x, motion.velocity, s)` is the motion. Raises where none is
+        found.
+        """
+        x, y = sphere_point(x, self.rods), sphere_point(y, self.rods, "y")
+        found = linkage_paths.shortest(self.surface, np.asarray(x), np.asarray(y))
+        if not found:
+            raise ValueError("No geodesic between these two configurations was found; is the base near its limits?")
+        return found
+
+    def mirror_geodesic(self) -> Closed:
+        """The closed geodesic of the configurations of four or five rods that are their own mirror image.
+
+        Reflection in the middle line of the base keeps the kinetic energy where the masses are symmetric, and what an
+        isometry leaves fixed is totally geodesic.
+        """
+        if self.rods not in (4, 5):
+            raise ValueError(
+                f"The mirror-symmetric configurations form a circle for 4 and 5 rods; with {self.rods} they do not."
+            )
+        m = np.asarray(self.masses.matrix())
+        if np.abs(m - m[::-1, ::-1]).max() > 1e-12 * np.abs(m).max():
+            raise ValueError(
+                "The masses are not symmetric, so reflection in the middle line does not keep the kinetic energy; "
+                "give the same masses in reverse order."
+            )
+        return linkage_paths.mirror_circle(self.surface)
+
+    def tensions(self, x: VectorLike, v: VectorLike, gravity: Any = 0.0) -> Float[Array, " rods"]:
+        """What the rods pull with in the free motion through (x, v), or under gravity; negative where they push.
+
+        For rods with mass: the pull beyond what moving the rod itself takes.
+        """
+        x = sphere_point(x, self.rods)
+        return call(linkage_forces.tensions, self.surface, x, tangent(x, v), jnp.asarray(gravity, x.dtype))
+
+    def drag(self, x: VectorLike, hinge: int, target: VectorLike) -> Point:
+        """The configuration reached from x by pulling hinge 1, ..., n - 1 towards a target in the plane."""
+        if not check.is_count(hinge) or hinge > self.rods - 1:
+            raise ValueError(f"hinge is 1 to {self.rods - 1}, counted from the origin; got {hinge!r}.")
+        x, goal = sphere_point(x, self.rods), check.as_array(target)
+        if goal.shape != (2,):
+            raise ValueError(f"target is a place in the plane, shape (2,); got shape {goal.shape}.")
+        return call(linkage_forces.drag, self.surface, x, np.asarray(hinge - 1), goal)
+
+    def volume(self, *, tolerance: float = 1e-11) -> float:
+        """The volume of the space of configurations: a length for three rods, an area for four."""
+        return linkage_integrals.volume(self.surface, tolerance)
+
+    def total_curvature(self, *, tolerance: float = 1e-11) -> float:
+        r"""The integral of K over all configurations of four rods, \(4\pi\); of the scalar curvature for other n."""
+        return linkage_integrals.total_curvature(self.surface, tolerance)
 
     def _forms(self, x: VectorLike) -> Forms:
         return call(forms, self.surface, sphere_point(x, self.rods))

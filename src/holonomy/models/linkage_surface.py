@@ -68,10 +68,11 @@ class Surface(eqx.Module):
 
     def _scale(self, x: Point) -> Float[Array, "dim dim"]:
         """A with `round_frame(x) @ A` orthonormal in the kinetic metric; upper triangular."""
-        j = self._pushed(x, self.round_frame(x))
+        j = self.pushed(x, self.round_frame(x))
         return _orthonormal(j.T @ self.ambient() @ j)
 
-    def _pushed(self, x: Point, columns: Float[Array, "ambient k"]) -> Float[Array, "coordinates k"]:
+    def pushed(self, x: Point, columns: Float[Array, "ambient k"]) -> Float[Array, "coordinates k"]:
+        """The hinges' velocities of several tangent vectors, all as columns."""
         return jax.vmap(lambda e: self.push(x, e).reshape(-1), in_axes=1, out_axes=1)(columns)
 
     def embedding(self, x: Point) -> Embedding:
@@ -82,7 +83,7 @@ class Surface(eqx.Module):
     def forms(self, x: Point) -> Forms:
         """Derivatives of the hinges in the coordinates of `embedding(x)`."""
         columns = self.round_frame(x)
-        j = self._pushed(x, columns)
+        j = self.pushed(x, columns)
         scale = _orthonormal(j.T @ self.ambient() @ j)
         dim = self.rods - 2
         first, last = np.triu_indices(dim)
@@ -102,7 +103,7 @@ class Surface(eqx.Module):
 
     def normal(self, x: Point, a: Float[Array, "k coordinates"]) -> Float[Array, "k coordinates"]:
         """The parts of hinge velocities that are M-normal to the surface."""
-        j, m = self._pushed(x, self.round_frame(x)), self.ambient()
+        j, m = self.pushed(x, self.round_frame(x)), self.ambient()
         return a - (j @ solve_many(j.T @ m @ j, j.T @ m @ a.T)).T
 
     def bending(self, x: Point, u: Vector, v: Vector) -> Hinges:
@@ -116,7 +117,7 @@ class Surface(eqx.Module):
         """
         frame = self.round_frame(x)
         square = jnp.dot(v, v)
-        j = self._pushed(x, frame)
+        j = self.pushed(x, frame)
         m = self.ambient()
         right = -(m @ self.second(x, v, v))
         right = right if pull is None else right + pull.reshape(-1)
