@@ -7,8 +7,8 @@ export type Range = readonly [number, number];
 /** The smallest range of round numbers about [low, high]: it changes in jumps, so that a plot does not breathe. */
 export function roundRange(low: number, high: number): Range {
   if (!(low <= high)) return [-1, 1];
-  // Never so narrow that round-off looks like motion.
-  const least = Math.max(1e-9, 1e-6 * Math.max(Math.abs(low), Math.abs(high)));
+  // Never so narrow that round-off looks like motion, or that numbers along the axis need many digits.
+  const least = Math.max(1e-9, 1e-3 * Math.max(Math.abs(low), Math.abs(high)));
   const middle = (low + high) / 2;
   const half = Math.max((high - low) / 2, least);
   const step = niceStep(2 * half, 4);
@@ -52,7 +52,10 @@ export function turnSplits(period: number, count: number): number[] {
 export function tickText(values: readonly number[]): string[] {
   const step = values.length > 1 ? Math.abs(values[1]! - values[0]!) : Math.abs(values[0] ?? 1);
   const largest = Math.max(...values.map(Math.abs), 0);
-  if (step > 0 && (step < 1e-4 || largest >= 1e5)) return values.map((value) => value.toExponential(1).replace("-", "−").replace("+", ""));
+  if (step > 0 && (largest >= 1e5 || (step < 1e-4 && largest < 1e-2))) {
+    const digits = Math.max(0, Math.ceil(Math.log10(largest / step) - 1e-9));
+    return values.map((value) => value.toExponential(Math.min(digits, 6)).replaceAll("-", "−").replace("+", ""));
+  }
   const decimals = Math.max(0, -Math.floor(Math.log10(step || 1) + 1e-9));
   return values.map((value) => fixed(value, decimals));
 }

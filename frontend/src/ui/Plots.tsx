@@ -1,9 +1,10 @@
 // Plots under the picture. The name of each axis is a list from which any other variable can be taken.
 
 import { effect } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import { channelColour, palette } from "../colours";
-import { axisGroups, pairs, specOf, TIME, type AxisGroup, type PlotSpec } from "../plot/axis";
+import { axisGroups, pairs, specOf, TIME, type AxisGroup, type Pair, type PlotSpec } from "../plot/axis";
 import { Chart } from "../plot/chart";
 import type { Curve, Variable } from "../plot/curve";
 import { shortNumber, withUnit } from "../format";
@@ -58,44 +59,11 @@ interface Props {
 
 function Plot({ place, view, spec, change, close }: Props) {
   const studio = useStudio();
-  const root = useRef<HTMLDivElement>(null);
-  const chart = useRef<Chart | null>(null);
   const title = useId();
   const groups = useMemo(() => axisGroups(view), [view]);
   const shown = useMemo(() => pairs(view, spec), [view, spec]);
 
-  useEffect(() => {
-    const place = root.current!;
-    const drawn = (chart.current = new Chart(place, studio.history, palette.value));
-    const watcher = new ResizeObserver(() => drawn.resize());
-    watcher.observe(place);
-    let next = 0;
-    let later: ReturnType<typeof setTimeout> | undefined;
-    const draw = (time: number): void => {
-      const before = performance.now();
-      drawn.draw(time);
-      place.dataset["rows"] = String(drawn.rows);
-      const now = performance.now();
-      next = now + Math.max(DRAW_EVERY, (now - before) / SHARE);
-    };
-    const stop = studio.onFrame((frame) => {
-      clearTimeout(later);
-      const wait = next - performance.now();
-      if (wait <= 0) draw(frame.time);
-      else later = setTimeout(() => draw(frame.time), wait);
-    });
-    return () => {
-      stop();
-      clearTimeout(later);
-      watcher.disconnect();
-      drawn.dispose();
-    };
-  }, []);
-
-  useEffect(
-    () => effect(() => chart.current?.show({ curves: curvesOf(view, shown), seconds: spec.seconds }, palette.value)),
-    [view, shown, spec.seconds],
-  );
+  const root = useChart(view, shown, spec.seconds);
 
   const legend = [...new Set(shown.map((pair) => pair.y))].slice(0, LEGEND + 1);
   return (
@@ -133,6 +101,47 @@ function Plot({ place, view, spec, change, close }: Props) {
   );
 }
 
+/** Keeps a chart of these curves in the element that the result is put on. */
+function useChart(view: LabView, shown: readonly Pair[], seconds: number): RefObject<HTMLDivElement> {
+  const studio = useStudio();
+  const root = useRef<HTMLDivElement>(null);
+  const chart = useRef<Chart | null>(null);
+
+  useEffect(() => {
+    const place = root.current!;
+    const drawn = (chart.current = new Chart(place, studio.history, palette.value));
+    const watcher = new ResizeObserver(() => drawn.resize());
+    watcher.observe(place);
+    let next = 0;
+    let later: ReturnType<typeof setTimeout> | undefined;
+    const draw = (time: number): void => {
+      const before = performance.now();
+      drawn.draw(time);
+      place.dataset["rows"] = String(drawn.rows);
+      const now = performance.now();
+      next = now + Math.max(DRAW_EVERY, (now - before) / SHARE);
+    };
+    const stop = studio.onFrame((frame) => {
+      clearTimeout(later);
+      const wait = next - performance.now();
+      if (wait <= 0) draw(frame.time);
+      else later = setTimeout(() => draw(frame.time), wait);
+    });
+    return () => {
+      stop();
+      clearTimeout(later);
+      watcher.disconnect();
+      drawn.dispose();
+    };
+  }, []);
+
+  useEffect(
+    () => effect(() => chart.current?.show({ curves: curvesOf(view, shown), seconds }, palette.value)),
+    [view, shown, seconds],
+  );
+  return root;
+}
+
 interface AxisProps {
   readonly label: string;
   readonly groups: readonly AxisGroup[];
@@ -156,7 +165,7 @@ function AxisList({ label, groups, time, value, choose }: AxisProps) {
   );
 }
 
-function curvesOf(view: LabView, shown: ReturnType<typeof pairs>): Curve[] {
+function curvesOf(view: LabView, shown: readonly Pair[]): Curve[] {
   const variable = (column: number | "t"): Variable => {
     const channel = column === "t" ? undefined : view.channels[column];
     return { column, period: channel?.period ?? null, logarithmic: channel?.logarithmic ?? false };
