@@ -192,6 +192,14 @@ def simulation(lab, foundry) -> Simulation:
     return Simulation(lab, foundry)
 
 
+@pytest.fixture(scope="session")
+def fresh() -> Callable[[], Simulation]:
+    """Makes simulations of their own, on shared code."""
+    lab = PendulumLab()
+    shared = FakeFoundry(lab)
+    return lambda: Simulation(lab, shared)
+
+
 @dataclass(frozen=True)
 class Studio:
     """A running server and what it takes to talk to it."""

@@ -1,9 +1,12 @@
 """Commands and what they do to the motion: exact steps back, exact undo, drags at rest."""
 
+import contextlib
 import json
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from holonomy.studio import wire
 from holonomy.studio.lab import Refusal
@@ -333,7 +336,7 @@ def test_more_links_hang_in_line_and_fewer_are_left_out(simulation):
     assert simulation.revision == 2
     now = simulation.reading
     np.testing.assert_array_equal(now.q, [*q, q[-1], q[-1]])
-    np.testing.assert_array_equal(now.v, [*v, v[-1], v[-1]])
+    np.testing.assert_array_equal(now.v, [*v, 0.0, 0.0])
     assert now.t == t
     assert simulation.controls().parameters["length4"] == 0.5
     assert len(simulation.view.bodies) == 4
@@ -362,6 +365,18 @@ def test_rods_become_springs_and_back_with_the_same_picture(simulation):
     np.testing.assert_allclose(simulation.reading.q, angles, atol=1e-14)
     np.testing.assert_allclose(simulation.reading.v, rates, atol=1e-12)
     assert abs(simulation.reading.strain).max() == 0.0
+
+
+def test_springs_too_are_added_in_line(simulation):
+    simulation.apply(wire.SetChoice("model", "elastic"))
+    simulation.advance(100)
+    before = simulation.reading
+    simulation.apply(wire.SetParameter("links", 4.0, True))
+    now = simulation.reading
+    np.testing.assert_array_equal(now.q[:4], before.q)
+    np.testing.assert_allclose(now.channel[5:8], before.channel[5], rtol=1e-12)
+    np.testing.assert_allclose(now.strain[2:], 0.0, atol=1e-12)
+    np.testing.assert_array_equal(now.v[4:], [*before.v[2:], *before.v[2:]])
 
 
 def test_a_change_waits_for_its_code_and_undo_takes_it_back(simulation, foundry, lab):
@@ -525,3 +540,60 @@ def test_documents_from_strangers_are_checked(simulation, change, sentence):
         simulation.apply(wire.Restore(text))
     assert bits(simulation) == before
     assert simulation.controls().undo is None
+
+
+# ── Anything at all ───────────────────────────────────────────────────────────────────────────────
+
+finite = st.floats(-2.0, 2.0)
+commands = st.one_of(
+    st.builds(wire.Play),
+    st.builds(wire.Pause),
+    st.builds(wire.Step, st.integers(-5, 3), st.booleans()),
+    st.builds(wire.Seek, st.floats(-1.0, 3.0), st.booleans()),
+    st.builds(wire.DragBegin, st.integers(0, 5)),
+    st.builds(wire.DragMove, finite, finite, st.just(0.0)),
+    st.builds(wire.DragEnd, finite, finite, st.just(0.0)),
+    st.builds(
+        wire.SetParameter, st.sampled_from(["gravity", "length2", "mass1", "ghost_offset"]), finite, st.booleans()
+    ),
+    st.builds(wire.SetParameter, st.just("links"), st.sampled_from([0.0, 1.0, 2.0, 3.0, 13.0]), st.booleans()),
+    st.builds(wire.SetChoice, st.just("model"), st.sampled_from(["rigid", "elastic", ""])),
+    st.builds(wire.SetChoice, st.just("method"), st.sampled_from(["rk4", "gauss2", "euler"])),
+    st.builds(wire.SetChoice, st.just("step"), st.sampled_from(["960", "240", "60"])),
+    st.builds(wire.SetToggle, st.just("ghost"), st.booleans()),
+    st.builds(wire.Act, st.sampled_from(["ghost", "nothing"])),
+    st.builds(wire.SetSpeed, st.floats(0.01, 10.0)),
+    st.builds(wire.Reset, st.booleans()),
+    st.builds(wire.Undo),
+    st.builds(wire.Redo),
+)
+
+
+def everything(simulation: Simulation) -> tuple[object, ...]:
+    controls = simulation.controls()
+    return controls.parameters, controls.choices, controls.toggles, controls.speed, simulation.view.channels
+
+
+@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.given(st.lists(commands, max_size=14))
+def test_whatever_is_asked_is_done_or_refused_and_can_be_taken_back(fresh, asked):
+    simulation = fresh()
+    before = everything(simulation)
+    for command in asked:
+        with contextlib.suppress(Refusal):
+            simulation.apply(command)
+        with contextlib.suppress(Refusal):
+            simulation.advance(3)
+        frame = simulation.frame(1)
+        view = simulation.view
+        assert frame.revision == view.revision
+        assert len(frame.channel) == len(view.channels)
+        assert len(frame.position) == view.anchors + len(view.bodies)
+        assert len(frame.strain) == len(view.rods)
+        assert len(frame.energy) == len(view.energies)
+        assert frame.oldest <= frame.time <= frame.newest
+        assert wire.unpack(wire.pack(frame)).q.tobytes() == frame.q.tobytes()
+    simulation.apply(wire.Pause())
+    while simulation.controls().undo is not None:
+        simulation.apply(wire.Undo())
+    assert everything(simulation) == before

@@ -284,18 +284,14 @@ def _hung(q: Coordinates, v: Coordinates, lengths: Coordinates) -> tuple[Coordin
 
 
 def _resized(old: Settings, new: Settings, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates]:
-    """With links left out at the end, or added in line with the last one and turning with it."""
+    """With links left out at the end, or added in line with the last one, not turning: they would throw it about."""
     width = 2 if _elastic(old) else 1
     extra = _links(new) - _links(old)
     if extra <= 0:
         return q[: width * _links(new)], v[: width * _links(new)]
     if width == 1:
-        return np.concatenate([q, np.full(extra, q[-1])]), np.concatenate([v, np.full(extra, v[-1])])
-    angles, rates = _angles(q, v)
+        return np.concatenate([q, np.full(extra, q[-1])]), np.concatenate([v, np.zeros(extra)])
+    angles, _ = _angles(q, v)
     reachings = np.cumsum(_lengths(new)[-extra:])[:, None]
     along = np.array([np.sin(angles[-1]), -np.cos(angles[-1])])
-    across = rates[-1] * np.array([np.cos(angles[-1]), np.sin(angles[-1])])
-    return (
-        np.concatenate([q, (q[-2:] + reachings * along).ravel()]),
-        np.concatenate([v, (v[-2:] + reachings * across).ravel()]),
-    )
+    return np.concatenate([q, (q[-2:] + reachings * along).ravel()]), np.concatenate([v, np.tile(v[-2:], extra)])

@@ -31,6 +31,7 @@ METHODS: Final = {
 
 
 _STEPS: Final = {
+    "3840": "Sixty-four steps a picture, for many links.",
     "960": "Sixteen steps a picture: errors too small to see with all but Euler's methods.",
     "240": "Four steps a picture.",
     "60": "One step a picture: shows what each method does wrong.",
