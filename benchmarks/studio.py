@@ -52,6 +52,12 @@ class Server:
         self.process.wait(20)
 
     @property
+    def busy(self) -> float:
+        """Seconds of processor time of the server's own process so far."""
+        fields = (Path("/proc") / str(self.process.pid) / "stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
     def load(self) -> tuple[int, int, int]:
         """Resident kilobytes, threads and open files of the server's own process."""
         root = Path("/proc") / str(self.process.pid)
@@ -174,8 +180,11 @@ async def crowd(server: Server) -> None:
     """Many pages at once, and what one of them can do to the others."""
     pages = await opened(server, PAGES)
     await asyncio.sleep(2.0)
+    before = server.busy
     found = await rates(pages, SECONDS)
     row(f"{PAGES} simulations: frames a second, least and median", _two(found), "≥ 30")
+    each = (server.busy - before) / (SECONDS * sum(found))
+    row("processor time of the server for one frame", f"{1e6 * each:.0f} µs", "–")
     waits = sorted(await drags(pages[0], DRAGS))
     p99 = waits[int(0.99 * len(waits))]
     text = f"{1000 * statistics.median(waits):.1f} ms, {1000 * p99:.1f} ms"
