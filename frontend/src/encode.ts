@@ -26,3 +26,10 @@ export function readFragment(hash: string): { lab: string; state: string | null 
 export function writeFragment(lab: string, document: string): string {
   return `#/${lab}?s=${toLink(document)}`;
 }
+
+/** The numbers in a text of base64: little-endian float32, as the server packs arrays into a notice. */
+export function toFloats(code: string): Float32Array {
+  const bytes = Uint8Array.from(atob(code), (c) => c.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  return Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
+}

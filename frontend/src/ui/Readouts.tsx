@@ -74,7 +74,7 @@ export function Meters({ view }: { view: LabView }) {
   const shown = view.channels.flatMap((channel, i) => (channel.meter !== null || channel.highlight ? [{ channel, i }] : []));
   if (shown.length === 0) return null;
   return (
-    <Section name="meters" title="Chaos">
+    <Section name="meters" title={shown.some(({ channel }) => channel.meter !== null) ? "Chaos" : "Measured"}>
       {shown.map(({ channel, i }) => {
         const value = frame?.channel[i] ?? NaN;
         return (

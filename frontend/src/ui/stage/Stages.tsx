@@ -5,6 +5,7 @@ import { useStudio } from "../../studio";
 import type { LabView, PictureView } from "../../wire";
 import { PlaneStage } from "./PlaneStage";
 import { SpaceStage } from "./SpaceStage";
+import { SurfaceStage } from "./SurfaceStage";
 
 export interface StageProps {
   readonly view: LabView;
@@ -12,7 +13,7 @@ export interface StageProps {
   readonly picture: number;
 }
 
-const KINDS: Record<PictureView["kind"], ComponentType<StageProps>> = { plane: PlaneStage, space: SpaceStage, surface: PlaneStage };
+const KINDS: Record<PictureView["kind"], ComponentType<StageProps>> = { plane: PlaneStage, space: SpaceStage, surface: SurfaceStage };
 
 export function Stages() {
   const view = useStudio().lab.value;

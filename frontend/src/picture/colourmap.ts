@@ -1,0 +1,77 @@
+// Colours of numbers: even steps of a number look like even steps of lightness (in the coordinates of OKLab).
+
+export type Colour = readonly [number, number, number];
+
+/** A stop of a map: lightness 0 to 1, chroma, hue in degrees. */
+type Stop = readonly [lightness: number, chroma: number, hue: number];
+
+/** From dark violet to light yellow; readable in grey. */
+const SEQUENTIAL: readonly Stop[] = [[0.3, 0.12, 300], [0.43, 0.125, 272], [0.56, 0.1, 225], [0.69, 0.12, 170], [0.82, 0.15, 125], [0.95, 0.13, 103]];
+/** Blue below zero, vermillion above, nearly white at zero. */
+const DIVERGING: readonly Stop[] = [[0.42, 0.14, 255], [0.7, 0.1, 250], [0.96, 0.005, 90], [0.72, 0.13, 55], [0.5, 0.17, 35]];
+
+const LEVELS = 256;
+
+/** What numbers are painted in. `low` and `high` are the ends of the scale; a scale on both sides of zero has its middle there. */
+export class Scale {
+  readonly diverging: boolean;
+  readonly #table: readonly Colour[];
+  readonly #start: number;
+  readonly #span: number;
+
+  constructor(
+    readonly low: number,
+    readonly high: number,
+  ) {
+    this.diverging = low < 0 && high > 0;
+    const most = Math.max(-low, high);
+    this.#start = this.diverging ? -most : low;
+    this.#span = this.diverging ? 2 * most : high - low || 1;
+    this.#table = tabulate(this.diverging ? DIVERGING : SEQUENTIAL);
+  }
+
+  colour(value: number): Colour {
+    const at = ((value - this.#start) / this.#span) * (LEVELS - 1);
+    return this.#table[Math.min(LEVELS - 1, Math.max(0, Math.round(at)))]!;
+  }
+
+  /** Colours from the low end to the high one, for a bar. */
+  bar(count: number): string[] {
+    return Array.from({ length: count }, (_, i) => css(this.colour(this.low + ((this.high - this.low) * i) / (count - 1))));
+  }
+}
+
+export function css([r, g, b]: Colour): string {
+  return `rgb(${r}, ${g}, ${b})`;
+}
+
+function tabulate(stops: readonly Stop[]): Colour[] {
+  return Array.from({ length: LEVELS }, (_, i) => {
+    const at = (i / (LEVELS - 1)) * (stops.length - 1);
+    const k = Math.min(stops.length - 2, Math.floor(at));
+    const [p, q, u] = [lab(stops[k]!), lab(stops[k + 1]!), at - k];
+    return rgb(p[0] + u * (q[0] - p[0]), p[1] + u * (q[1] - p[1]), p[2] + u * (q[2] - p[2]));
+  });
+}
+
+function lab([lightness, chroma, hue]: Stop): Colour {
+  const angle = (hue * Math.PI) / 180;
+  return [lightness, chroma * Math.cos(angle), chroma * Math.sin(angle)];
+}
+
+/** From OKLab to the screen's red, green and blue, 0 to 255; what no screen shows is cut off. */
+function rgb(l: number, a: number, b: number): Colour {
+  const long = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const medium = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const short = (l - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  return [
+    encoded(4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short),
+    encoded(-1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short),
+    encoded(-0.0041960863 * long - 0.7034186147 * medium + 1.707614701 * short),
+  ];
+}
+
+function encoded(linear: number): number {
+  const inside = Math.min(1, Math.max(0, linear));
+  return Math.round(255 * (inside <= 0.0031308 ? 12.92 * inside : 1.055 * inside ** (1 / 2.4) - 0.055));
+}

@@ -1,0 +1,222 @@
+// A unit sphere with lines and points on it, that can be turned. What is behind it shows through, faded.
+
+import type { Palette } from "../colours";
+import { paintBall, type Field } from "./ball";
+import { basisOf, dot, type Basis, type Camera, type Triple } from "./camera";
+import type { Scale } from "./colourmap";
+import { pixelRatio, TRAIL_HALF_WIDTH } from "./picture";
+import { toPixels, type View } from "./view";
+
+/** A line on the sphere: x, y, z of each point. */
+export interface Line {
+  readonly points: Float32Array;
+  readonly colour: string;
+  readonly width: number;
+  readonly opacity: number;
+  /** Whether it is edged in paper, so that it stands off. */
+  readonly edged: boolean;
+}
+
+/** A path with the age of each of its points, from 0, now, to 1, forgotten. */
+export interface Wake {
+  readonly points: readonly number[];
+  readonly age: readonly number[];
+  readonly colour: string;
+  readonly opacity: number;
+}
+
+export interface Dot {
+  readonly place: Triple;
+  /** In metres. */
+  readonly radius: number;
+  readonly colour: string;
+  readonly opacity: number;
+  /** Drawn as a ring: a mark rather than a body. */
+  readonly hollow: boolean;
+}
+
+export interface Globe {
+  readonly lines: readonly Line[];
+  readonly wakes: readonly Wake[];
+  readonly dots: readonly Dot[];
+}
+
+/** How much of its colour is left of what lies behind the sphere. */
+const BEHIND = 0.22;
+const GRATICULE = 12;
+const FINENESS = 72;
+
+export class GlobePicture {
+  readonly canvas: HTMLCanvasElement;
+  readonly #pen: CanvasRenderingContext2D;
+  readonly #ball = document.createElement("canvas");
+  #field: Field | null = null;
+  #scale: Scale | null = null;
+  #view: View = { width: 1, height: 1, scale: 1 };
+  #palette: Palette | null = null;
+  #basis: Basis = basisOf({ azimuth: 0, elevation: 0 });
+  #stale = true;
+
+  constructor(root: HTMLElement) {
+    this.canvas = document.createElement("canvas");
+    this.canvas.setAttribute("aria-hidden", "true");
+    root.prepend(this.canvas);
+    this.#pen = this.canvas.getContext("2d")!;
+  }
+
+  arrange(view: View, palette: Palette, camera: Camera): void {
+    this.#view = view;
+    this.#palette = palette;
+    this.#basis = basisOf(camera);
+    this.#stale = true;
+    const [wide, high] = [Math.round(view.width * pixelRatio()), Math.round(view.height * pixelRatio())];
+    if (this.canvas.width !== wide || this.canvas.height !== high) Object.assign(this.canvas, { width: wide, height: high });
+  }
+
+  /** Take other colours; without a field the sphere is bare. */
+  dress(field: Field | null, scale: Scale | null): void {
+    this.#field = field;
+    this.#scale = scale;
+    this.#stale = true;
+  }
+
+  get basis(): Basis {
+    return this.#basis;
+  }
+
+  paint(globe: Globe): void {
+    const palette = this.#palette;
+    if (!palette) return;
+    const pen = this.#pen;
+    pen.setTransform(pixelRatio(), 0, 0, pixelRatio(), 0, 0);
+    pen.globalAlpha = 1;
+    pen.fillStyle = palette.paper;
+    pen.fillRect(0, 0, this.#view.width, this.#view.height);
+    pen.lineCap = pen.lineJoin = "round";
+    this.#sphere(palette);
+    this.#graticule(palette);
+    for (const near of [false, true]) {
+      for (const line of globe.lines) this.#line(line, near, palette);
+      for (const wake of globe.wakes) this.#wake(wake, near, palette);
+      for (const spot of globe.dots) this.#dot(spot, near, palette);
+    }
+    pen.globalAlpha = 1;
+  }
+
+  dispose(): void {
+    this.canvas.remove();
+  }
+
+  #flat(x: number, y: number, z: number): [number, number, number] {
+    const { right, up, toward } = this.#basis;
+    return [...toPixels(this.#view, dot(right, x, y, z), dot(up, x, y, z)), dot(toward, x, y, z)];
+  }
+
+  #disc(): void {
+    this.#pen.beginPath();
+    this.#pen.arc(this.#view.width / 2, this.#view.height / 2, this.#view.scale, 0, 2 * Math.PI);
+  }
+
+  #sphere(palette: Palette): void {
+    const pen = this.#pen;
+    const radius = this.#view.scale;
+    if (this.#field && this.#scale) {
+      if (this.#stale) paintBall(this.#ball, 2 * radius * pixelRatio(), this.#field, this.#scale, this.#basis);
+      this.#stale = false;
+      pen.save();
+      this.#disc();
+      pen.clip();
+      pen.drawImage(this.#ball, this.#view.width / 2 - radius, this.#view.height / 2 - radius, 2 * radius, 2 * radius);
+      pen.restore();
+    }
+    pen.strokeStyle = palette.faint;
+    pen.lineWidth = 1;
+    this.#disc();
+    pen.stroke();
+  }
+
+  /** Meridians and parallels about the upright axis: the coordinates' own lines, and what shows that the sphere turns. */
+  #graticule(palette: Palette): void {
+    const bare = !this.#field;
+    const line = (at: (u: number) => Triple): void => {
+      const points = new Float32Array(3 * (FINENESS + 1));
+      for (let i = 0; i <= FINENESS; i++) points.set(at(i / FINENESS), 3 * i);
+      const style = { points, colour: bare ? palette.faint : palette.ink, width: 0.8, opacity: bare ? 0.5 : 0.2, edged: false };
+      if (bare) this.#line(style, false, palette);
+      this.#line(style, true, palette);
+    };
+    for (let k = 0; k < GRATICULE; k++) {
+      const [turn, polar] = [(2 * Math.PI * k) / GRATICULE, (Math.PI * k) / (GRATICULE / 2)];
+      line((u) => [Math.sin(Math.PI * u) * Math.cos(turn), Math.sin(Math.PI * u) * Math.sin(turn), Math.cos(Math.PI * u)]);
+      if (k > 0 && k < GRATICULE / 2) {
+        line((u) => [Math.sin(polar) * Math.cos(2 * Math.PI * u), Math.sin(polar) * Math.sin(2 * Math.PI * u), Math.cos(polar)]);
+      }
+    }
+  }
+
+  /** Pieces of the line on the near or the far side, each as one stroke. */
+  #line({ points, colour, width, opacity, edged }: Line, near: boolean, palette: Palette): void {
+    const pen = this.#pen;
+    const trace = (): void => {
+      pen.beginPath();
+      let drawing = false;
+      for (let i = 0; i + 2 < points.length; i += 3) {
+        const [x, y, depth] = this.#flat(points[i]!, points[i + 1]!, points[i + 2]!);
+        if (depth >= 0 !== near) drawing = false;
+        else if (drawing) pen.lineTo(x, y);
+        else {
+          pen.moveTo(x, y);
+          drawing = true;
+        }
+      }
+      pen.stroke();
+    };
+    pen.globalAlpha = opacity * (near ? 1 : BEHIND);
+    if (edged && near) {
+      pen.strokeStyle = palette.paper;
+      pen.lineWidth = width + 3;
+      trace();
+    }
+    pen.strokeStyle = colour;
+    pen.lineWidth = near ? width : 0.7 * width;
+    trace();
+  }
+
+  #wake({ points, age, colour, opacity }: Wake, near: boolean, palette: Palette): void {
+    const pen = this.#pen;
+    for (const [tint, more] of near ? ([[palette.paper, 2.5], [colour, 0]] as const) : ([[colour, 0]] as const)) {
+      pen.strokeStyle = tint;
+      for (let i = 1; i < age.length; i++) {
+        const [a, b] = [3 * (i - 1), 3 * i];
+        if (Number.isNaN(points[a]) || Number.isNaN(points[b])) continue;
+        const [x0, y0] = this.#flat(points[a]!, points[a + 1]!, points[a + 2]!);
+        const [x1, y1, depth] = this.#flat(points[b]!, points[b + 1]!, points[b + 2]!);
+        if (depth >= 0 !== near) continue;
+        const left = 1 - age[i]!;
+        pen.globalAlpha = opacity * left * (near ? 1 : BEHIND);
+        pen.lineWidth = (2 * TRAIL_HALF_WIDTH + 1) * left + more * left;
+        pen.beginPath();
+        pen.moveTo(x0, y0);
+        pen.lineTo(x1, y1);
+        pen.stroke();
+      }
+    }
+  }
+
+  #dot({ place, radius, colour, opacity, hollow }: Dot, near: boolean, palette: Palette): void {
+    const [x, y, depth] = this.#flat(...place);
+    if (depth >= 0 !== near) return;
+    const pen = this.#pen;
+    pen.globalAlpha = opacity * (near ? 1 : 0.45);
+    const size = radius * this.#view.scale;
+    const disc = (r: number, fill: string): void => {
+      pen.fillStyle = fill;
+      pen.beginPath();
+      pen.arc(x, y, r, 0, 2 * Math.PI);
+      pen.fill();
+    };
+    disc(size + 2.5, palette.paper);
+    disc(size, hollow ? palette.ink : colour);
+    if (hollow) disc(size - 3, palette.paper);
+  }
+}

@@ -1,0 +1,147 @@
+// Paints a coloured sphere with what is on it, outside Preact, sixty times a second.
+
+import { effect } from "@preact/signals";
+import type { RefObject } from "preact";
+import { bodyColour, palette, type Palette } from "../../colours";
+import { toFloats } from "../../encode";
+import { dot, type Camera } from "../../picture/camera";
+import { Scale } from "../../picture/colourmap";
+import { GlobePicture, type Dot, type Line, type Wake } from "../../picture/globe";
+import { GHOST } from "../../picture/picture";
+import { trailOf } from "../../picture/trail";
+import { fit, toPixels, type View } from "../../picture/view";
+import type { Studio } from "../../studio";
+import type { CurveView, Curves, Frame, LabView } from "../../wire";
+
+type Style = Omit<Line, "points">;
+
+export class SurfacePainter {
+  readonly #picture: GlobePicture;
+  readonly #stops: (() => void)[];
+  #view: View = { width: 1, height: 1, scale: 1 };
+  #lines: Line[] = [];
+  #marks: Dot[] = [];
+
+  constructor(
+    private readonly studio: Studio,
+    private readonly stage: HTMLElement,
+    private readonly which: number,
+    private readonly camera: RefObject<Camera>,
+    private readonly handles: (HTMLButtonElement | null)[],
+    private readonly arranged: (view: View) => void,
+  ) {
+    this.#picture = new GlobePicture(stage);
+    stage.dataset["renderer"] = "canvas";
+    const watcher = new ResizeObserver(() => this.arrange());
+    watcher.observe(stage);
+    this.#stops = [
+      () => watcher.disconnect(),
+      effect(() => {
+        void [this.#extent, palette.value];
+        this.#take(studio.curves.value, palette.value);
+        this.arrange();
+      }),
+      effect(() => this.#dress()),
+      effect(() => {
+        void [studio.trailsShown.value, studio.trailSeconds.value];
+        studio.repaint();
+      }),
+      studio.onFrame((frame) => this.#paint(frame)),
+    ];
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+    this.#picture.dispose();
+  }
+
+  /** Take over size, colours and camera as they are now. */
+  arrange(): void {
+    const { width, height } = this.stage.getBoundingClientRect();
+    this.#view = fit(Math.max(1, width), Math.max(1, height), this.#extent);
+    const camera = this.camera.current!;
+    this.#picture.arrange(this.#view, palette.value, camera);
+    this.stage.dataset["camera"] = `${camera.azimuth.toFixed(4)} ${camera.elevation.toFixed(4)}`;
+    this.arranged(this.#view);
+    this.studio.repaint();
+  }
+
+  get #extent(): number {
+    return this.studio.controls.value?.extents[this.which] ?? 1;
+  }
+
+  #dress(): void {
+    const surface = this.studio.surface.value;
+    if (surface && surface.picture === this.which && surface.rows > 0) {
+      const values = toFloats(surface.values);
+      this.#picture.dress({ rows: surface.rows, columns: surface.columns, values }, new Scale(surface.low, surface.high));
+      this.stage.dataset["surface"] = `${surface.symbol} ${surface.low} ${surface.high}`;
+    } else {
+      this.#picture.dress(null, null);
+      delete this.stage.dataset["surface"];
+    }
+    this.studio.repaint();
+  }
+
+  #take(curves: Curves | null, colours: Palette): void {
+    const own = curves?.picture === this.which ? curves : null;
+    this.#lines = (own?.curves ?? []).map((curve) => ({ points: toFloats(curve.points), ...styleOf(curve, colours) }));
+    this.#marks = (own?.marks ?? []).map(({ x, y, z }) => ({ place: [x, y, z], radius: 0.05, colour: colours.ink, opacity: 1, hollow: true }));
+  }
+
+  #paint(frame: Frame): void {
+    const [lab, settings] = [this.studio.lab.value, this.studio.controls.value];
+    if (!lab || !settings || lab.revision !== frame.revision) return;
+    const colours = palette.value;
+    const bodies = lab.bodies.flatMap((body, i) => (body.picture === this.which ? [{ body, i }] : [])).reverse(); // ghosts first
+    const dots = bodies.map(({ body, i }): Dot => ({
+      place: placeOf(frame, lab, i),
+      radius: (settings.radii[i] ?? 0) * this.#extent,
+      colour: bodyColour(colours, body.colour),
+      opacity: body.ghost ? GHOST : 1,
+      hollow: false,
+    }));
+    const wakes = this.studio.trailsShown.value ? this.#wakes(frame, lab, colours) : [];
+    this.#picture.paint({ lines: this.#lines, wakes, dots: [...this.#marks, ...dots] });
+    this.stage.dataset["trails"] = String(wakes.length);
+    for (const { i } of bodies) this.#moveHandle(i, placeOf(frame, lab, i));
+  }
+
+  #wakes(frame: Frame, lab: LabView, colours: Palette): Wake[] {
+    const seconds = this.studio.trailSeconds.value * this.studio.timeUnit.value;
+    const traced = lab.bodies.filter((body) => body.trail);
+    return traced.flatMap((body, i) => {
+      if (body.picture !== this.which) return [];
+      const column = frame.channels + i * frame.dimension;
+      const flat = trailOf(this.studio.history, [column, column + 1], frame.time, seconds);
+      const upright = trailOf(this.studio.history, [column + 2, column + 2], frame.time, seconds);
+      const points = flat.x.flatMap((x, k) => [x, flat.y[k]!, upright.x[k]!]);
+      return [{ points, age: flat.age, colour: bodyColour(colours, body.colour), opacity: body.ghost ? GHOST : 0.9 }];
+    });
+  }
+
+  #moveHandle(body: number, place: readonly [number, number, number]): void {
+    const handle = this.handles[body];
+    if (!handle) return;
+    const { right, up } = this.#picture.basis;
+    const [x, y] = toPixels(this.#view, dot(right, ...place), dot(up, ...place));
+    handle.style.transform = `translate(${x.toFixed(2)}px, ${y.toFixed(2)}px)`;
+    (["x", "y", "z"] as const).forEach((axis, i) => (handle.dataset[axis] = String(place[i])));
+  }
+}
+
+function placeOf(frame: Frame, lab: LabView, body: number): [number, number, number] {
+  const at = (lab.anchors + body) * frame.dimension;
+  return [frame.position[at]!, frame.position[at + 1]!, frame.position[at + 2]!];
+}
+
+function styleOf({ kind }: CurveView, colours: Palette): Style {
+  switch (kind) {
+    case "fan":
+      return { colour: colours.ink, width: 1.3, opacity: 0.55, edged: false };
+    case "shortest":
+      return { colour: bodyColour(colours, 3), width: 4, opacity: 1, edged: true };
+    case "axis":
+      return { colour: colours.ink, width: 2.5, opacity: 0.8, edged: false };
+  }
+}
