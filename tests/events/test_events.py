@@ -148,6 +148,9 @@ def test_more_events_than_allowed_is_a_result():
     assert len(run.events) == 5
     many = hl.simulate(ball, [0.0, 1e-3], [0.0, 0.0], 9.0, dt=0.1, method=hl.RK4(), events=HIT)
     assert len(many.events) == 315  # more than the compiled loop keeps at once
+    rare = hl.simulate(ball, [0.0, 1e-3], [0.0, 0.0], 9.0, dt=0.1, method=hl.RK4(), events=HIT, save_every=90)
+    np.testing.assert_array_equal(rare.events.t, many.events.t)
+    np.testing.assert_array_equal(rare.q[-1], many.q[-1])
 
 
 def test_bad_events_are_refused_with_a_sentence():

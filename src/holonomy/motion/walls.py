@@ -28,7 +28,7 @@ from holonomy.systems.local import Local
 SLACK = 4e-14  # of the size of positions: a gap this much below zero is zero
 CLOSED = 1e-10  # of the size of positions: gaps below this are closed when another wall is met
 STILL = 1e-11  # of the speed: a wall left or approached more slowly is neither
-PILE = 1e-4  # of a step: bounces that end within this are over
+PILE = 1e-3  # of a step: bounces that end within this are over
 _PUSHES = 1e-12  # of the largest acceleration: less is no push
 _SPANNED = 1e-10  # of a normal: what is left of one in the span of the others
 

@@ -154,15 +154,27 @@ def _constraints(frame: Frame, parts: list[_Part]) -> Constraints | None:
     given = [(part, part.system.constraints) for part in parts if part.system.constraints is not None]
     if not given:
         return None
-    fixed = [
-        frame.trace("holonomic constraint", part.of_whole(f), frame.example())[0]
-        for part, c in given
-        for f in c.holonomic
-    ]
-    moving = [
-        frame.trace("velocity constraint", part.of_whole(f), frame.example(velocity=True))[0]
-        for part, c in given
-        for f in c.velocity
-    ]
-    counts = (sum(c.counts[0] for _, c in given), sum(c.counts[1] for _, c in given))
-    return Constraints(tuple(fixed), tuple(moving), counts, None)
+    if any(c.slip for _, c in given):
+        raise ValueError("Systems with friction cannot be combined yet; combine them first, then add their walls.")
+    laws = {c.law for _, c in given if sum(c.walls)}
+    if len(laws) > 1:
+        raise ValueError(f"The systems have different laws for several impacts at once: {' and '.join(sorted(laws))}.")
+
+    def of_place(name: str, functions: Any) -> tuple[Any, ...]:
+        return tuple(frame.trace(name, part.of_whole(f), frame.example())[0] for part, c in given for f in functions(c))
+
+    def of_speed(name: str, functions: Any) -> tuple[Any, ...]:
+        example = frame.example(velocity=True)
+        return tuple(frame.trace(name, part.of_whole(f), example)[0] for part, c in given for f in functions(c))
+
+    return Constraints(
+        of_place("holonomic constraint", lambda c: c.holonomic),
+        of_speed("velocity constraint", lambda c: c.velocity),
+        (sum(c.counts[0] for _, c in given), sum(c.counts[1] for _, c in given)),
+        None,
+        unilateral=of_place("unilateral constraint", lambda c: c.unilateral),
+        ratchets=of_speed("unilateral velocity constraint", lambda c: c.ratchets),
+        restitution=jnp.concatenate([jnp.asarray(c.restitution, float) for _, c in given]),
+        walls=(sum(c.walls[0] for _, c in given), sum(c.walls[1] for _, c in given)),
+        law=next(iter(laws), "generalised"),
+    )
