@@ -155,14 +155,14 @@ class PendulumLab(AbstractLab):
     ) -> Coordinates:
         lengths, goal = _lengths(settings), target[:2]
         if not _elastic(settings):
-            return _reached(q, lengths, body, goal)
+            return reach(q, lengths, body, goal)
         angles, _ = _angles(q, np.zeros_like(q))
         spans = _spans(q)
         pull = float(np.linalg.norm(goal)) / float(spans[: body + 1].sum())
         if pull > 1.0:  # springs give way to the hand
             spans = spans.copy()
             spans[: body + 1] = np.minimum(spans[: body + 1] * pull, np.maximum(spans, _LONGEST * lengths)[: body + 1])
-        return chain_points(_reached(angles, spans, body, goal), spans)[1:].ravel()
+        return chain_points(reach(angles, spans, body, goal), spans)[1:].ravel()
 
     def extents(self, settings: Settings) -> tuple[float, ...]:
         longest = float(_lengths(settings).sum())
@@ -255,10 +255,6 @@ def _changed(structure: Structure, name: str, value: Hashable) -> Structure:
 def _feasible(structure: Structure) -> bool:
     parts = dict(structure)
     return not (parts["method"] in _IMPLICIT and int(str(parts["links"])) > _IMPLICIT_LINKS)
-
-
-def _reached(angles: Coordinates, lengths: Coordinates, body: int, goal: np.ndarray) -> Coordinates:
-    return reach(angles, lengths, body, goal, "cyclic" if len(angles) <= _SOON else "least motion")
 
 
 def _steps(q: Coordinates) -> Float[np.ndarray, "links 2"]:
