@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
-function python() {
+/** The Python of this project. */
+export function python() {
   if (process.env.HOLONOMY_PYTHON) return process.env.HOLONOMY_PYTHON;
   const ours = [join(root, ".venv", "bin", "python"), join(root, ".venv", "Scripts", "python.exe")];
   return ours.find((path) => existsSync(path)) ?? "python3";

@@ -30,6 +30,7 @@ _LABELS = {
 _PAGE_STYLE = """
 html, body { margin: 0; background: #fdfcf8; color: #1c1d20; color-scheme: light dark; }
 #replay { height: 100vh; height: 100dvh; min-height: 34rem; }
+@media (max-width: 760px) { #replay { height: auto; } }
 #about { max-width: 60rem; margin: 0 auto; padding: 2rem 1rem; }
 #about { font: 16px/1.4 "Source Serif 4", Charter, Georgia, serif; }
 #about h2 { font-size: 1.15rem; margin: 1.5rem 0 0.5rem; }
