@@ -35,7 +35,8 @@ def rule(dim: int, level: int) -> tuple[np.ndarray, np.ndarray]:
     return points, weights
 
 
-def _density(surface: Surface, x: Point) -> Any:
+def density(surface: Surface, x: Point) -> Any:
+    """Kinetic volume per round volume."""
     import jax.numpy as jnp
 
     columns = surface.round_frame(x)
@@ -44,12 +45,12 @@ def _density(surface: Surface, x: Point) -> Any:
 
 
 def _density_and_fields(surface: Surface, x: Point) -> Any:
-    return _density(surface, x), *fields(surface, x)
+    return density(surface, x), *fields(surface, x)
 
 
 def volume(surface: Surface, tolerance: float) -> float:
     """The volume (length, area) of the space of configurations in its kinetic metric."""
-    return _converged(surface, tolerance, _density, lambda w, found: float(np.sum(w * np.asarray(found))))
+    return _converged(surface, tolerance, density, lambda w, found: float(np.sum(w * np.asarray(found))))
 
 
 def total_curvature(surface: Surface, tolerance: float) -> float:

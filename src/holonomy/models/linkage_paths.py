@@ -82,9 +82,9 @@ def conjugate_points(surface: Surface, x: Point, v: Vector, s_max: float, sample
     starts = jnp.stack([jnp.stack([zero, here.frame[:, i]]) for i in range(surface.rods - 2)])
 
     def determinants(times: np.ndarray) -> np.ndarray:
-        points, _, moved = spread(surface, x, v, starts, times)
-        coframes = np.asarray(many(forms, surface, points).coframe)
-        return np.linalg.det(np.einsum("tai,tki->tak", coframes, np.asarray(moved[:, :, 0])))
+        points, _, moved = (np.asarray(a) for a in spread(surface, x, v, starts, times))
+        # with the point itself as first row the sign does not depend on a choice of frame
+        return np.linalg.det(np.concatenate([points[:, None], moved[:, :, 0]], axis=1))
 
     times = np.linspace(0, s_max, samples + 1)[1:]
     values = determinants(times)
