@@ -56,6 +56,10 @@ class Adaptive(AbstractMethod):
         return ("holonomic", "velocity")
 
     @property
+    def rubs(self) -> bool:
+        return True
+
+    @property
     def scalar(self) -> bool:
         return False
 

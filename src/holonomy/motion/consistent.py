@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from holonomy.motion import walls
 from holonomy.motion.loop import CLOSE
 from holonomy.motion.method import AbstractMethod
 from holonomy.systems import System, mechanics
@@ -84,8 +85,12 @@ def with_walls(system: System, method: AbstractMethod, way: float) -> System:
         raise ValueError(
             "A run backwards cannot undo impacts that lose energy; pass restitution=1.0, or t_end after t0."
         )
-    active = np.zeros(sum(given.walls), bool)
-    return replace(system, constraints=replace(given, active=active, as_rates="holonomic" not in method.holds))
+    if given.slip and not method.rubs:
+        raise ValueError(f"{method.label} cannot hold friction; use hl.RK4() or hl.Adaptive(), or method=None.")
+    if given.slip and way < 0:
+        raise ValueError("A run backwards cannot undo friction; pass t_end after t0.")
+    given = replace(given, as_rates="holonomic" not in method.holds)
+    return walls.touching(replace(system, constraints=given), walls.apart(system))
 
 
 def consistent(system: System, t: float, q: Any, v: Any, mass: np.ndarray, seen: Conditions) -> tuple[System, Any, Any]:

@@ -43,7 +43,7 @@ class Driver:
         """What happened along the rows driven so far, None where nothing can."""
         if not self.eventful:
             return None
-        called = record.names(self.watched.count, walls.count(self.system))
+        called = record.names(self.watched.count, walls.count(self.system), walls.rough(self.system))
         return record.gathered(self._logs, called, self.system.space.point_dim, self.max_events)
 
     def start(self, t: float, q: Any, v: Any) -> Any:

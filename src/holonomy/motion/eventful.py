@@ -37,15 +37,15 @@ def begin(system: System, watched: Any, method: AbstractMethod, t: Any, q: Any, 
     t = jnp.asarray(t, q.dtype)
     setting = Setting(system, watched, method, t, jnp.ones_like(t))
     events, sides = setting.counts
-    active, log, code = jnp.zeros(sides, bool), record.empty(q), jnp.int32(Code.ok)
+    touch, log, code = walls.apart(system), record.empty(q), jnp.int32(Code.ok)
     if sides:
-        quiet = [active] * 4
-        told = walls.settle(system, jnp.ones_like(t), jnp.zeros_like(t), t, q, v, *quiet)
+        quiet = [touch.active] * 4
+        told = walls.settle(system, jnp.ones_like(t), jnp.zeros_like(t), t, q, v, touch, *quiet)
         made = jnp.concatenate([jnp.zeros(events, bool), told.made])
         log = record.write(log, made, t, jnp.zeros(setting.labels, q.dtype), q, v, told.v)
-        v, active, code = told.v, told.active, told.code
-        code = jnp.where(jnp.any(active) & ~method.grips, jnp.int32(Code.no_contact), code)
-    base = flight.begin(setting, method.start(setting.at(active), t, q, v), active)
+        v, touch, code = told.v, told.touch, told.code
+        code = jnp.where(jnp.any(touch.active) & ~method.grips, jnp.int32(Code.no_contact), code)
+    base = flight.begin(setting, method.start(setting.at(touch), t, q, v), touch)
     return Progress(base, flight.nothing(setting), code, jnp.int64(0), jnp.int32(0), log, jnp.bool_(True))
 
 
@@ -86,7 +86,7 @@ def _flown(setting: Setting, base: Base, trial: Trial, log: Log, goal: Goal) -> 
 
 def _landed(setting: Setting, base: Base, trial: Trial, log: Log, goal: Goal) -> Any:
     t = setting.time(base.index, base.past + trial.length)
-    q, v = setting.method.read(setting.at(base.active), t, trial.state)
+    q, v = setting.method.read(setting.at(base.touch), t, trial.state)
     told = flight.land(setting, base, trial.met, trial.touched, t, q, v)
     moved = flight.leave(setting, base, trial, told, goal)
     log = record.write(log, told.made, t, told.delay, told.q, told.before, told.after)
@@ -145,4 +145,4 @@ def chunk(
 
 def look(setting: Setting, base: Base) -> loop.Snapshot:
     """The snapshot of a base."""
-    return loop.look(setting.at(base.active), setting.method, setting.time(base.index, base.past), base.state)
+    return loop.look(setting.at(base.touch), setting.method, setting.time(base.index, base.past), base.state)

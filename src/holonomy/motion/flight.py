@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import walls
+from holonomy.motion import rubbing, walls
 from holonomy.motion.event import Watched
 from holonomy.motion.method import AbstractMethod, Status, keep_if
 from holonomy.motion.result import Code
@@ -59,7 +59,12 @@ class Setting(eqx.Module):
     def labels(self) -> int:
         """How many kinds of record there are: events, then impacts, contacts and releases of each wall."""
         events, sides = self.counts
-        return events + 3 * sides
+        return events + 3 * sides + 2 * self.rubbing
+
+    @property
+    def rubbing(self) -> int:
+        """How many walls have friction."""
+        return walls.rough(self.system)
 
     @property
     def timed(self) -> bool:
@@ -73,16 +78,16 @@ class Setting(eqx.Module):
         """The time a length `past` after so many whole steps."""
         return self.t0 + index * self.dt + self.way * past
 
-    def at(self, active: Any) -> System:
-        """The system with these walls in contact."""
-        return walls.touching(self.system, active)
+    def at(self, touch: Any) -> System:
+        """The system in this contact."""
+        return walls.touching(self.system, touch)
 
 
 class Base(NamedTuple):
     """A state from which trials start: so many whole steps and a length `past` since the run began.
 
     `fresh` are the watched rows that are zero here because they have just been seen to be; `side` is the sign they
-    leave zero with, 0 for that of their rate. `known` says whether `seen` is up to date. `active` walls are in contact.
+    leave zero with, 0 for that of their rate. `known` says whether `seen` is up to date. `touch` is the contact.
     """
 
     state: Any
@@ -92,7 +97,7 @@ class Base(NamedTuple):
     fresh: Any
     side: Any
     known: Any
-    active: Any
+    touch: Any
 
 
 class Search(NamedTuple):
@@ -128,7 +133,7 @@ class Trial(NamedTuple):
     search: Search
 
 
-def begin(setting: Setting, state: Any, active: Any) -> Base:
+def begin(setting: Setting, state: Any, touch: Any) -> Base:
     """The base at the start of a run."""
     rows = _rows(setting)
     blank = jnp.zeros(rows, setting.t0.dtype)
@@ -140,7 +145,7 @@ def begin(setting: Setting, state: Any, active: Any) -> Base:
         jnp.zeros(rows, bool),
         blank,
         jnp.bool_(False),
-        active,
+        touch,
     )
 
 
@@ -153,7 +158,7 @@ def nothing(setting: Setting) -> Search:
 
 def _rows(setting: Setting) -> int:
     events, sides = setting.counts
-    return events + 2 * sides
+    return events + 2 * sides + setting.rubbing
 
 
 # ── What is seen ──────────────────────────────────────────────────────────────────────────────────────
@@ -171,23 +176,25 @@ def values(setting: Setting, system: System, t: Any, q: Any, v: Any) -> Any:
     parts = [f(t, q, v, *system.last)[None] for f in setting.watched.sigmas]
     if walls.count(system):
         parts += [walls.gaps(system, t, q, v), walls.pushes(system, t, q, v)]
+    if setting.rubbing:
+        parts.append(rubbing.grips(system, t, q, v))
     return jnp.concatenate(parts)
 
 
-def _looked(setting: Setting, active: Any, size: Any) -> Looked:
-    events, sides = setting.counts
+def _looked(setting: Setting, touch: walls.Touch, size: Any) -> Looked:
+    events, active, rows = setting.counts[0], touch.active, _rows(setting) - setting.counts[0]
     directions = np.array(setting.watched.directions, int)
-    falls = np.concatenate([directions <= 0, np.ones(2 * sides, bool)])
-    rises = np.concatenate([directions >= 0, np.zeros(2 * sides, bool)])
-    on = jnp.concatenate([jnp.ones(events, bool), ~active, active])
-    slack = jnp.concatenate([jnp.zeros(events), jnp.full(2 * sides, walls.SLACK)]).astype(size.dtype)
+    falls = np.concatenate([directions <= 0, np.ones(rows, bool)])
+    rises = np.concatenate([directions >= 0, np.zeros(rows, bool)])
+    on = jnp.concatenate([jnp.ones(events, bool), ~active, active, active[: setting.rubbing]])
+    slack = jnp.concatenate([jnp.zeros(events), jnp.full(rows, walls.SLACK)]).astype(size.dtype)
     return Looked(on, jnp.asarray(falls), jnp.asarray(rises), slack * size)
 
 
 def _inside(setting: Setting, seen: Seen) -> Seen:
     """What is seen, gaps and pushes not below zero: what is left of them by rounding is no crossing."""
-    events, sides = setting.counts
-    bounded = np.concatenate([np.zeros(events, bool), np.ones(2 * sides, bool)])
+    events = setting.counts[0]
+    bounded = np.arange(_rows(setting)) >= events
     return Seen(jnp.where(bounded, jnp.maximum(seen.value, TINY), seen.value), seen.rate)
 
 
@@ -212,7 +219,7 @@ def attempt(setting: Setting, base: Base, search: Search, goal: Goal, step: Any)
     left = goal.length - base.past
     length = jnp.where(search.on, search.trial, jnp.minimum(left, method.reach(base.state, setting.pace)))
     t = setting.time(base.index, base.past)
-    new, status = step(setting.at(base.active), method, t, setting.way * length, base.state)
+    new, status = step(setting.at(base.touch), method, t, setting.way * length, base.state)
     return weigh(setting, base, search, length, new, status)
 
 
@@ -220,7 +227,7 @@ def weigh(setting: Setting, base: Base, search: Search, length: Any, new: Any, s
     """What to make of a trial step of given length to a new state."""
     method, way = setting.method, setting.way
     t = setting.time(base.index, base.past)
-    system = setting.at(base.active)
+    system = setting.at(base.touch)
     ends = jnp.where(base.known, t + way * length, t)
     q, v = method.read(system, ends, keep_if(base.known, new, base.state))
     seen = observe(setting, system, ends, q, v)
@@ -239,7 +246,7 @@ def _judged(setting: Setting, base: Base, search: Search, length: Any, seen: See
     last, count = search.on & search.last, jnp.where(search.on, search.count, 0)
     low, high = jnp.where(search.on, search.low, 0.0), jnp.where(search.on, search.high, length)
     at_low, at_high = keep_if(search.on, search.at_low, base.seen), keep_if(search.on, search.at_high, seen)
-    looked = _looked(setting, base.active, 1.0 + reach)
+    looked = _looked(setting, base.touch, 1.0 + reach)
     before = span(at_low, seen, length - low, looked)
     after = span(_inside(setting, seen), at_high, high - length, looked)
     size = jnp.maximum(jnp.abs(base.seen.value), jnp.abs(at_high.value)) + jnp.abs(base.seen.rate) * setting.pace
@@ -294,7 +301,7 @@ class Landing(NamedTuple):
     after: Any
     made: Any
     delay: Any
-    active: Any
+    touch: Any
     code: Any
     smooth: Any
 
@@ -318,23 +325,27 @@ def land(setting: Setting, base: Base, met: Any, touched: Any, t: Any, q: Any, v
         point = space.project(place)
         place, speed = keep_if(acted, (point, space.tangent(point, speed)), (place, speed))
     made, delay = met[:events], jnp.zeros(setting.labels, q.dtype)
-    code, smooth, active = jnp.int32(Code.ok), jnp.sum(met) <= 1, base.active
+    code, smooth, touch = jnp.int32(Code.ok), jnp.sum(met) <= 1, base.touch
     if sides:
-        reached, freed = met[events : events + sides], met[events + sides :]
+        reached, freed, turned = (met[events + k * sides : events + (k + 1) * sides] for k in range(3))
+        turned = turned if setting.rubbing else jnp.zeros_like(reached)
         if walls.given(system).as_rates:
-            place, speed = walls.returned(walls.touching(system, base.active), t, place, speed)
+            place, speed = walls.returned(walls.touching(system, base.touch), t, place, speed)
         told = walls.settle(
-            system, setting.way, setting.pace, t, place, speed, base.active, reached, freed, touched[events:][:sides]
-        )
+            system, setting.way, setting.pace, t, place, speed, base.touch, reached, freed, touched[events:][:sides],
+            turned,
+        )  # fmt: skip
         matters = acted | jnp.any(met[events:])
-        speed, active = keep_if(matters, (told.v, told.active), (speed, active))
+        speed, touch = keep_if(matters, (told.v, told.touch), (speed, touch))
         code = jnp.where(matters, told.code, code)
-        code = jnp.where(jnp.any(active) & (code == Code.ok) & ~setting.method.grips, jnp.int32(Code.no_contact), code)
+        code = jnp.where(
+            jnp.any(touch.active) & (code == Code.ok) & ~setting.method.grips, jnp.int32(Code.no_contact), code
+        )
         made = jnp.concatenate([made, told.made & matters])
         delay = jnp.concatenate([delay[:events], told.delay])
         smooth = smooth & (told.smooth | ~matters)
     smooth = smooth & ~jnp.any(met & touched)
-    return Landing(place, v, speed, made, delay, active, code, smooth)
+    return Landing(place, v, speed, made, delay, touch, code, smooth)
 
 
 def leave(setting: Setting, base: Base, trial: Trial, landing: Landing, goal: Goal) -> Base:
@@ -342,7 +353,7 @@ def leave(setting: Setting, base: Base, trial: Trial, landing: Landing, goal: Go
     method = setting.method
     past, reached = _further(base, trial, goal)
     t = setting.time(base.index, past)
-    system = setting.at(landing.active)
+    system = setting.at(landing.touch)
     # What is left of the step may be too short to be one: its first order is exact to round-off then.
     rest = goal.length - past
     tiny = rest <= _NO_STEP * setting.pace
@@ -350,13 +361,13 @@ def leave(setting: Setting, base: Base, trial: Trial, landing: Landing, goal: Go
     place, speed = keep_if(tiny & ~reached, _nudged(system, t, place, speed, setting.way * rest), (place, speed))
     past = jnp.where(tiny, goal.length, past)
     state = method.start(system, setting.time(base.index, past), place, speed)
-    events, sides = setting.counts
+    events = setting.counts[0]
     keeps = jnp.where(base.seen.value < 0, -1.0, 1.0)
     side = jnp.where(trial.touched[:events], keeps[:events], 0.0)
-    side = jnp.concatenate([side, jnp.ones(2 * sides, side.dtype)])
+    side = jnp.concatenate([side, jnp.ones(_rows(setting) - events, side.dtype)])
     known = ~jnp.any(trial.met) & ~tiny
     seen = _inside(setting, trial.seen)
-    return _counted(Base(state, base.index, past, seen, trial.met, side, known, landing.active), goal, tiny)
+    return _counted(Base(state, base.index, past, seen, trial.met, side, known, landing.touch), goal, tiny)
 
 
 def go_on(setting: Setting, base: Base, trial: Trial, goal: Goal) -> Base:

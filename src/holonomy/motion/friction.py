@@ -76,17 +76,35 @@ def friction_impulses(
     `slips` are the tangential velocities without them. The minimum of a convex function over discs, by one contact
     after the other until nothing changes; for a single contact on which directions are alike, exact at once.
     """
+    values, code = _least(how.gram, slips, bounds)
+    return values, code.astype(jnp.int32)
+
+
+@jax.custom_jvp
+def _least(gram: Any, slips: Any, bounds: Any) -> tuple[Any, Any]:
     count, d = slips.shape
 
     def sweep(values: Any) -> Any:
         for i in range(count):
-            slip = slips[i] + jnp.sum(how.gram[i * d : (i + 1) * d] * values.reshape(1, -1), axis=1)
-            values = values.at[i].set(_in_disc(values[i] - slip * _inverse_stiffness(how.gram, i, d), bounds[i]))
+            slip = slips[i] + jnp.sum(gram[i * d : (i + 1) * d] * values.reshape(1, -1), axis=1)
+            values = values.at[i].set(_in_disc(values[i] - slip * _inverse_stiffness(gram, i, d), bounds[i]))
         return values
 
-    size = jnp.max(bounds)
-    values, code = _settle(sweep, jnp.zeros_like(slips), lambda _: size)
-    return values, code
+    values, code = _settle(sweep, jnp.zeros_like(slips), lambda _: jnp.max(bounds))
+    return values, code.astype(slips.dtype)
+
+
+@_least.defjvp
+def _(primals: Any, tangents: Any) -> Any:
+    """Forward derivatives of the sweeps, as a matrix, so that reverse mode need not go through the loop."""
+
+    def along(*args: Any) -> tuple[Any, Any]:
+        out = _least.fun(*args)
+        return out[0], out
+
+    slopes, out = jax.jacfwd(along, argnums=(0, 1, 2), has_aux=True)(*primals)
+    change = sum(jnp.tensordot(s, x, x.ndim) for s, x in zip(slopes, tangents, strict=True))
+    return out, (change, jnp.zeros_like(out[1]))
 
 
 def _in_disc(force: Any, radius: Any) -> Any:
@@ -185,6 +203,8 @@ def modes(
             values = values.at[at].set(jnp.where(slipping[i], -friction[i] * values[i] * direction[i], held))
         return values
 
+    # the sweeps only tell the modes; forces, and their derivatives, come from these
+    gram, start = jax.lax.stop_gradient((gram, start))
     weight = jnp.max(jnp.where(able, jnp.abs(free) / jnp.where(able, jnp.diagonal(how.normal.gram), 1.0), 0.0))
     values, code = _settle(sweep, jnp.zeros_like(start), lambda new: jnp.maximum(jnp.max(jnp.abs(new)), weight))
     normal, tangential = values[:count], values[count:].reshape(count, d)

@@ -142,6 +142,13 @@ def push(how: Delassus, free: Float[Array, " c"], closed: Bool[Array, " c"]) -> 
     return Push(found.values, found.slack, found.code)
 
 
+def stopping(gram: Float[Array, "c c"], which: Bool[Array, " c"], rates: Float[Array, " c"]) -> Float[Array, " c"]:
+    """Impulses at some contacts, with independent normals, that bring their `rates` to zero."""
+    both = which[:, None] & which[None, :]
+    matrix = jnp.where(both, gram, jnp.eye(gram.shape[0], dtype=gram.dtype))
+    return back_substitute(factor(matrix, definite=True), jnp.where(which, -rates, 0.0))
+
+
 # ── Several contacts ──────────────────────────────────────────────────────────────────────────────────
 
 

@@ -74,6 +74,11 @@ class AbstractMethod(eqx.Module):
         """Whether the method can hold a wall in contact."""
         return bool(self.holds)
 
+    @property
+    def rubs(self) -> bool:
+        """Whether the method can move with friction, as those can that know forces by accelerations alone."""
+        return False
+
     def reach(self, state: Any, step: Any) -> Any:
         """How far from a state a step of given length may look for events at once; less where it is made of several."""
         del state
@@ -137,6 +142,10 @@ class AbstractRungeKutta(AbstractMethod):
     @property
     def holds(self) -> tuple[str, ...]:
         return ("holonomic", "velocity")
+
+    @property
+    def rubs(self) -> bool:
+        return True
 
     def read(self, system: System, t: Any, state: PositionVelocity) -> tuple[Any, Any]:
         return state.q, state.v

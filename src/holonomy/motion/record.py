@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Shaped
 
-KINDS = ("event", "impact", "contact", "release")
+KINDS = ("event", "impact", "contact", "release", "stick", "slip")
 
 
 class Happening(NamedTuple):
@@ -61,11 +61,11 @@ class Events(eqx.Module):
         return np.flatnonzero(np.isin(np.asarray(self.which), wanted))
 
 
-def names(events: int, walls: int) -> tuple[str, ...]:
-    """What the records of so many events and walls are called."""
+def names(events: int, walls: int, rubbing: int = 0) -> tuple[str, ...]:
+    """What the records of so many events and walls, and of so many that rub, are called."""
     told = [f"event {k}" for k in range(events)]
     for kind in KINDS[1:]:
-        told += [f"{kind} {i}" for i in range(walls)]
+        told += [f"{kind} {i}" for i in range(walls if kind in KINDS[:4] else rubbing)]
     return tuple(told)
 
 

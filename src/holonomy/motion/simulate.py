@@ -12,6 +12,7 @@ import numpy as np
 from holonomy.motion import check, loop, walls
 from holonomy.motion.drive import Driver
 from holonomy.motion.event import Watched
+from holonomy.motion.explicit import RK4
 from holonomy.motion.gauss import Gauss
 from holonomy.motion.method import AbstractMethod
 from holonomy.motion.plan import Plan, plan
@@ -172,6 +173,8 @@ def default_method(system: System) -> tuple[AbstractMethod, str]:
         return Gauss(3), "smooth and unconstrained: symplectic, reversible, order 6"
     holonomic, velocity = system.constraints.counts
     unilateral, ratchets = system.constraints.walls
+    if system.constraints.slip:
+        return RK4(), "friction: forces by accelerations, contacts held by projection"
     if unilateral + ratchets:
         if velocity or ratchets:
             return Radau(3), "walls and conditions on velocities: contacts held at the end of each step"

@@ -105,7 +105,7 @@ class Heyoka:
         if function is eventful.begin:
             system, watched, _, *start = args
             now = self._looks.call(eventful.begin, system, watched, taylor_events.STANDING_IN, *start)
-            return now._replace(code=np.int32(Code.no_contact)) if np.any(now.base.active) else now
+            return now._replace(code=np.int32(Code.no_contact)) if np.any(now.base.touch.active) else now
         if function is eventful.chunk:
             system, watched, _, *rest = args
             return taylor_events.chunk(self._integrator, self._looks, system, watched, *rest)

@@ -54,7 +54,7 @@ def chunk(
             state = _value(ta, now, setting, length)
             status = Status(np.int32(Code.ok), np.int32(1))
             now = engine.call(_taken, setting, now, goal, np.float64(length), state, status)
-            if np.any(now.base.active) and int(now.code) == Code.ok:
+            if np.any(now.base.touch.active) and int(now.code) == Code.ok:
                 now = now._replace(code=np.int32(Code.no_contact))
             if (int(now.index), float(now.base.past), int(now.log.count)) != before:
                 covered = 0.0

@@ -42,7 +42,7 @@ class Told(NamedTuple):
     """What a turn of the scan gives: a state, the row it is for or -1, and records."""
 
     state: Any
-    active: Any
+    touch: Any
     t: Any
     row: Any
     made: Any
@@ -108,7 +108,7 @@ def _segment(setting: Setting, carry: Carry, marks: Any, rests: Any) -> Any:
         goal = Goal(jnp.where(whole, setting.pace, rest), whole)
         found, work = _located(*jax.lax.stop_gradient((setting, base, goal)))
         trial, t = _stepped(setting, base, found)
-        system = setting.at(base.active)
+        system = setting.at(base.touch)
         q, v = setting.method.read(system, t, trial.state)
         told = flight.land(setting, base, trial.met, trial.touched, t, q, v)
         told = told._replace(q=_spoilt(told.q, ~told.smooth), after=_spoilt(told.after, ~told.smooth))
@@ -132,7 +132,7 @@ def _segment(setting: Setting, carry: Carry, marks: Any, rests: Any) -> Any:
         )
         said = Told(
             new.base.state,
-            new.base.active,
+            new.base.touch,
             t,
             jnp.where(reached, carry.row, -1),
             told.made & good,
@@ -211,7 +211,7 @@ def _located(setting: Setting, base: Base, goal: Goal) -> tuple[_Hunt, Any]:
 def _stepped(setting: Setting, base: Base, found: _Hunt) -> tuple[Trial, Any]:
     """The step of the length found, with derivatives; also of its length where it ends on an event."""
     method, way = setting.method, setting.way
-    system, t = setting.at(base.active), setting.time(base.index, base.past)
+    system, t = setting.at(base.touch), setting.time(base.index, base.past)
     length = jnp.where(found.past > base.past, found.past - base.past, setting.pace)
     row = (jnp.arange(found.met.shape[0]) == jnp.argmax(found.met)).astype(length.dtype)
 
@@ -262,7 +262,7 @@ def _(primals: Any, tangents: Any) -> Any:
 
 def _told(setting: Setting, base: Base, q: Any, v: Any, row: Any) -> Told:
     none, blank = jnp.zeros(setting.labels, bool), jnp.zeros(setting.labels, q.dtype)
-    return Told(base.state, base.active, setting.time(base.index, base.past), row, none, blank, q, v, v)
+    return Told(base.state, base.touch, setting.time(base.index, base.past), row, none, blank, q, v, v)
 
 
 def _rows(setting: Setting, told: Told, rows: int) -> loop.Snapshot:
@@ -271,8 +271,8 @@ def _rows(setting: Setting, told: Told, rows: int) -> loop.Snapshot:
     at = jnp.full(rows + 1, -1).at[jnp.where(told.row >= 0, told.row, rows)].set(turns)[:rows]
 
     def shot(turn: Any) -> loop.Snapshot:
-        state, active, t = jax.tree.map(lambda x: x[jnp.maximum(turn, 0)], (told.state, told.active, told.t))
-        seen = loop.look(setting.at(active), setting.method, t, state)
+        state, touch, t = jax.tree.map(lambda x: x[jnp.maximum(turn, 0)], (told.state, told.touch, told.t))
+        seen = loop.look(setting.at(touch), setting.method, t, state)
         return keep_if(turn >= 0, seen, jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), seen))
 
     return jax.lax.map(shot, at)
@@ -288,6 +288,6 @@ def _events(setting: Setting, told: Told, most: int) -> tuple[Events, Any]:
     t = jnp.where(there, (told.t[:, None] + told.delay).ravel()[jnp.maximum(at, 0)], jnp.nan)
     q, before, after = (jnp.where(there[:, None], x[turn], jnp.nan) for x in (told.q, told.before, told.after))
     count = jnp.sum(flat)
-    called = record.names(setting.watched.count, walls.count(setting.system))
+    called = record.names(setting.watched.count, walls.count(setting.system), setting.rubbing)
     which = jnp.where(there, jnp.maximum(at, 0) % labels, -1)
     return Events(t, which, q, before, after, jnp.minimum(count, most), called), count

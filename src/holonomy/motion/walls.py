@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from holonomy.motion import impact, projection
+from holonomy.motion import impact, projection, rubbing
 from holonomy.motion.complementarity import CONTRADICTORY, SOLVED
 from holonomy.motion.result import Code
 from holonomy.systems import System, mechanics
 from holonomy.systems.constraints import Constraints, multipliers
-from holonomy.systems.linear import solve
 from holonomy.systems.local import Local
 
 SLACK = 4e-14  # of the size of positions: a gap this much below zero is zero
@@ -44,9 +44,34 @@ def given(system: System) -> Constraints:
     return system.constraints
 
 
-def touching(system: System, active: Any) -> System:
+class Touch(NamedTuple):
+    """The state of contact: which walls are active; with friction, which contacts stick and where others slide to."""
+
+    active: Any
+    sticking: Any = None
+    direction: Any = None
+
+
+def apart(system: System) -> Touch:
+    """No contact."""
+    walls = given(system) if count(system) else None
+    if walls is None or not walls.slip:
+        return Touch(np.zeros(count(system), bool))
+    c = walls.walls[0]
+    return Touch(np.zeros(c, bool), np.zeros(c, bool), np.zeros((c, walls.slip)))
+
+
+def touching(system: System, touch: Touch | None) -> System:
     """The system with these walls in contact; None for no motion under way."""
-    return system if not count(system) else replace(system, constraints=replace(given(system), active=active))
+    if not count(system):
+        return system
+    active, sticking, direction = (None, None, None) if touch is None else touch
+    return replace(system, constraints=replace(given(system), active=active, sticking=sticking, direction=direction))
+
+
+def rough(system: System) -> int:
+    """How many walls rub."""
+    return given(system).walls[0] if count(system) and given(system).slip else 0
 
 
 def gaps(system: System, t: Any, q: Any, v: Any) -> Any:
@@ -59,17 +84,17 @@ def gaps(system: System, t: Any, q: Any, v: Any) -> Any:
 def pushes(system: System, t: Any, q: Any, v: Any) -> Any:
     """The multipliers of the walls in contact, zero for the others."""
     local = system.local(q)
-    return multipliers(local, t, *local.enter(v))[given(system).bilateral :]
+    return multipliers(local, t, *local.enter(v))[given(system).bilateral :][: count(system)]
 
 
 # ── What happens at a wall ────────────────────────────────────────────────────────────────────────────
 
 
 class Settled(NamedTuple):
-    """The outcome: the velocity, walls in contact, records of impacts, contacts and releases, their delay, a code."""
+    """The outcome: the velocity, the contact, records of impacts, contacts and releases, their delay, a code."""
 
     v: Any
-    active: Any
+    touch: Touch
     made: Any
     delay: Any
     code: Any
@@ -86,13 +111,24 @@ class _Walls(NamedTuple):
 
 
 def settle(
-    system: System, way: Any, pace: Any, t: Any, q: Any, v: Any, was: Any, met: Any, freed: Any, touched: Any
+    system: System,
+    way: Any,
+    pace: Any,
+    t: Any,
+    q: Any,
+    v: Any,
+    before: Touch,
+    met: Any,
+    freed: Any,
+    touched: Any,
+    turned: Any,
 ) -> Settled:
     """What the walls do at a state where those `met` were reached, and those `freed` stopped pushing.
 
-    `was` are the walls in contact before, `touched` those reached without being approached.
+    `before` is the contact before, `touched` are the walls reached without being approached, `turned` those whose
+    friction stopped sliding or gave way.
     """
-    walls = given(system)
+    walls, was = given(system), before.active
     free = touching(system, None)
     local = free.local(q)
     y, w = local.enter(v)
@@ -104,27 +140,57 @@ def settle(
     e = jnp.concatenate([jnp.asarray(walls.restitution, q.dtype), jnp.zeros(r, q.dtype)])
     speed = _size(now.mass, w)
     hit = impact.impact(now.how, way * now.rates, closed, e, speed, walls.law)  # pyright: ignore[reportArgumentType]
-    w = w + way * hit.change
+    w = _struck(local, t, y, w, way, now, hit, e)
     rates = now.rates + way * (now.normals @ hit.change)
+    rub = None
+    if walls.slip:
+        rub = rubbing.rubbed(local, t, y, w, now.mass, now.normals, hit.impulses)
+        w, rates = w + rub.change, rates + now.normals @ rub.change
     pulls = _accelerations(local, t, y, w, now.normals)
     steady = jnp.abs(rates) <= STILL * speed * jnp.sqrt(jnp.diagonal(now.how.gram))
     left = jnp.where((pulls < 0) & (e < 1), 2.0 * way * rates / jnp.where(pulls < 0, -pulls * (1.0 - e), 1.0), jnp.inf)
     piled = closed & ~steady & (way * rates > 0) & (left <= PILE * pace)
     able = closed & (steady | piled) & ~freed
-    push = impact.push(now.how, pulls, able)
-    weight = jnp.diagonal(now.how.gram)
-    pushing = able & (push.multipliers * weight > _PUSHES * jnp.max(jnp.abs(pulls), initial=0.0))
+    sticking, direction = None, None
+    if rub is None:
+        forces, _, code = impact.push(now.how, pulls, able)
+    else:
+        forces, _, sticking, direction, code = rubbing.modes(local, t, y, w, rub, pulls, able, turned, pace)
+    pushing = able & (forces * jnp.diagonal(now.how.gram) > _PUSHES * jnp.max(jnp.abs(pulls), initial=0.0))
     active = _independent(now.how.gram, pushing)
-    w = w + now.how.across @ _stopped(now.how.gram, active, rates)
-    code = _code(hit.code, push.code)
+    w = w + now.how.across @ impact.stopping(now.how.gram, active, rates)
+    touch = Touch(active)
+    if rub is not None and sticking is not None and direction is not None:
+        touch = Touch(active, active & sticking, jnp.where(active[:, None], direction, 0.0))
+        w = rubbing.stuck(local, t, y, w, touch.sticking, rub)
     # a condition on velocities that is met is zero by continuity; only another wall's impact strikes it
     sudden = jnp.concatenate([jnp.ones(c, bool), jnp.zeros(r, bool)]) | ~met
     struck = (hit.struck & sudden) | (met & touched)
-    made = jnp.concatenate([struck, active & ~was, was & ~active])
+    made = [struck, active & ~was, was & ~active]
     none = jnp.zeros_like(e)
-    delay = way * jnp.concatenate([none, jnp.where(piled & active, left, 0.0), none])
+    delay = [none, jnp.where(piled & active, way * left, 0.0), none]
+    code = _code(hit.code, code)
+    if rub is not None:
+        made += [touch.sticking & was & ~before.sticking, active & ~touch.sticking & (before.sticking | turned)]
+        delay += [none, none]
+        code = jnp.where(code == Code.ok, _code(rub.code, rub.code), code)
     smooth = (hit.smooth | ~jnp.any(hit.struck)) & ~jnp.any(piled & active)
-    return Settled(local.leave(y, w)[1], active, made, jax.lax.stop_gradient(delay), code, smooth)
+    late = jax.lax.stop_gradient(jnp.concatenate(delay))
+    return Settled(local.leave(y, w)[1], touch, jnp.concatenate(made), late, code, smooth)
+
+
+def _struck(local: Local, t: Any, y: Any, w: Any, way: Any, now: _Walls, hit: impact.Impact, e: Any) -> Any:
+    r"""The velocity after an impact.
+
+    After one alone, \(u^+ + e u = 0\) is made to hold as closely as the sum of both velocities can tell: the rounding
+    of the impulse has a side, and over many impacts energy would grow with it.
+    """
+    after = w + way * hit.change
+    of = jnp.sum(jnp.where(hit.struck, e, 0.0))
+    still = local.wall_rates(t, y, jnp.zeros_like(w))
+    off = now.normals @ (after + of * w) + (1.0 + of) * still
+    weight = jnp.where(hit.struck, jnp.diagonal(now.how.gram), 1.0)
+    return after - now.how.across @ jnp.where(hit.struck & hit.smooth, off / weight, 0.0)
 
 
 def _walls(local: Local, t: Any, y: Any, w: Any) -> _Walls:
@@ -161,13 +227,6 @@ def _independent(gram: Any, wanted: Any) -> Any:
     return kept
 
 
-def _stopped(gram: Any, active: Any, rates: Any) -> Any:
-    """Impulses that bring the rates of active walls to zero."""
-    both = active[:, None] & active[None, :]
-    matrix = jnp.where(both, gram, jnp.eye(gram.shape[0], dtype=gram.dtype))
-    return solve(matrix, jnp.where(active, -rates, 0.0), definite=True)
-
-
 def _code(hit: Any, push: Any) -> Any:
     worst = jnp.where(hit != SOLVED, hit, push)
     bad = jnp.where(worst == CONTRADICTORY, jnp.int32(Code.squeezed), jnp.int32(Code.no_convergence))
@@ -190,5 +249,5 @@ def returned(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
 
 def at_rest(system: System, t: Any, q: Any, v: Any) -> Any:
     """Which walls are in contact at a state: closed, not being left, and pushing."""
-    told = settle(system, jnp.ones(()), jnp.zeros(()), t, q, v, *(jnp.zeros(count(system), bool) for _ in range(4)))
-    return told.active
+    quiet = [jnp.zeros(count(system), bool)] * 4
+    return settle(system, jnp.ones(()), jnp.zeros(()), t, q, v, apart(system), *quiet).touch

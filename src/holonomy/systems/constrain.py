@@ -14,8 +14,9 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from holonomy.systems import build, mechanics
-from holonomy.systems.constraints import Constraints, Held, accelerate, spread
+from holonomy.systems.constraints import Constraints, Held, accelerate, spread, with_sliding
 from holonomy.systems.parameters import number
+from holonomy.systems.slip import with_friction
 from holonomy.trace.program import Function
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def constrain(
     restitution: Any,
     velocity_unilateral: Callable[..., Any] | None,
     law: str | None,
+    friction: Any = None,
+    slip: Callable[..., Any] | None = None,
 ) -> System:
     """The system with these constraints besides those it has."""
     if holonomic is None and velocity is None and unilateral is None and velocity_unilateral is None:
@@ -59,11 +62,16 @@ def constrain(
     changed = replace(before, holonomic=of_position, velocity=of_velocity, counts=(m, k), ranks=None)
     if unilateral is not None:
         changed = _with_walls(frame, changed, unilateral, restitution)
+        changed = with_friction(system, frame, before, changed, friction, slip)
+    elif friction is not None or slip is not None:
+        raise ValueError("friction= and slip= belong to unilateral=sigma(t, q), which is missing.")
     if velocity_unilateral is not None:
         name = "unilateral velocity constraint"
         traced, count = _conditions(frame, name, velocity_unilateral, frame.example(velocity=True), "at least zero")
         _refuse_not_affine(system, traced)
         c, r = changed.walls
+        if changed.slip:
+            raise ValueError("Conditions on velocities that only push cannot be mixed with friction yet; drop one.")
         changed = replace(changed, ratchets=(*changed.ratchets, traced), walls=(c, r + count))
     return replace(system, constraints=replace(changed, law=law or before.law))
 
@@ -152,7 +160,7 @@ def _motion(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
     held = touching.hold(t, *touching.enter(v))
     assert held is not None
     a, few = accelerate(touching, held, t, *touching.enter(v))
-    return a, spread(touching, held, t, y, few)
+    return a, with_sliding(held, t, *touching.enter(v), spread(touching, held, t, y, few))
 
 
 @eqx.filter_jit

@@ -41,6 +41,9 @@ class Constraints(eqx.Module):
     `restitution` has one number for each, `law` says what several impacts at once do. `active` walls are in contact;
     None where no motion is under way. `as_rates` holds walls in contact by their rates alone, for methods that keep
     no conditions on positions.
+
+    With `friction`, a coefficient for each unilateral condition, `slips` are their tangential velocities, `slip`
+    numbers for each. Contacts are `sticking`, which holds their slips at zero, or slide along `direction`.
     """
 
     holonomic: tuple[Function, ...]
@@ -54,6 +57,18 @@ class Constraints(eqx.Module):
     walls: tuple[int, int] = eqx.field(static=True, default=(0, 0))
     law: str = eqx.field(static=True, default="generalised")
     as_rates: bool = eqx.field(static=True, default=False)
+    friction: Any = None
+    slips: tuple[Function, ...] = ()
+    sticking: Any = None
+    direction: Any = None
+    slip: int = eqx.field(static=True, default=0)
+
+    @property
+    def held_walls(self) -> Array:
+        """Which rows of walls are held: those in contact, then the slips of those that stick."""
+        if not self.slip:
+            return self.active
+        return jnp.concatenate([self.active, jnp.repeat(self.active[: self.walls[0]] & self.sticking, self.slip)])
 
     @property
     def bilateral(self) -> int:
@@ -81,6 +96,7 @@ class Held(eqx.Module):
             return m, k
         given = self._given
         c, r = given.walls
+        r = r + c * given.slip
         return (m, k + c + r) if given.as_rates else (m + c, k + r)
 
     @property
@@ -96,7 +112,7 @@ class Held(eqx.Module):
             return None
         given = self._given
         m, k = self.equations
-        away = 1.0 - given.active.astype(self.local.anchor.dtype)
+        away = 1.0 - given.held_walls.astype(self.local.anchor.dtype)
         return self._in_order(jnp.zeros(m + k, away.dtype), away)
 
     def _in_order(self, equations: Array, walls: Array) -> Array:
@@ -137,7 +153,37 @@ class Held(eqx.Module):
         rows = every if self.pick is None else every[self.pick]
         if not self.walls:
             return rows
-        return self._in_order(rows, jnp.where(self._given.active, self.local.wall_rates(t, y, w), 0.0))
+        facing = self.local.wall_rates(t, y, w)
+        if self._given.slip:
+            facing = jnp.concatenate([facing, self.local.slips(t, y, w).reshape(-1)])
+        return self._in_order(rows, jnp.where(self._given.held_walls, facing, 0.0))
+
+    def pulls(self, t: Any, y: Vector, w: Vector) -> Matrix | None:
+        r"""The directions along which multipliers act where they are not the normals: friction turns those of contacts
+        that slide by \(-\mu\) times the gradient of the slip in its direction."""
+        given = self._given
+        if not self.walls or not given.slip:
+            return None
+        c, r = given.walls
+        slopes = jax.jacfwd(lambda u: self.local.slips(t, y, u))(w)
+        slides = given.active[:c] & ~given.sticking
+        along = jnp.where(slides[:, None], given.friction[:, None] * self.sliding(t, y, w), 0.0)
+        turn = jnp.concatenate(
+            [-jnp.einsum("cd,cdn->cn", along, slopes), jnp.zeros((r + c * given.slip, y.size), y.dtype)]
+        )
+        m, k = self.equations
+        rows = [self._in_order(jnp.zeros(m + k, y.dtype), turn[:, j]) for j in range(y.size)]
+        return self.normals(t, y) + jnp.stack(rows, axis=1)
+
+    def sliding(self, t: Any, y: Vector, w: Vector) -> Array:
+        """Where contacts slide to. What is kept of it serves as the slip passes through zero within a step."""
+        given = self._given
+        if given.slip == 1:
+            return given.direction
+        slips = self.local.slips(t, y, w)
+        goes_on = jnp.sum(slips * given.direction, axis=1) > 0
+        square = jnp.where(goes_on, jnp.sum(slips**2, axis=1), 1.0)
+        return jnp.where(goes_on[:, None], slips / jnp.sqrt(square)[:, None], given.direction)
 
     def gradient(self, t: Any, y: Vector) -> Matrix:
         r"""\(\partial\varphi/\partial y\)."""
@@ -204,20 +250,23 @@ class Bordered(NamedTuple):
     normals: Any
 
 
-def border(mass: Float[Array, "n n"], normals: Matrix, definite: bool, idle: Array | None = None) -> Bordered:
+def border(
+    mass: Float[Array, "n n"], normals: Matrix, definite: bool, idle: Array | None = None, pulls: Matrix | None = None
+) -> Bordered:
     r"""Factor the system of mass and constraints; `definite` promises a positive definite mass matrix.
 
     With `idle` rows, \(\operatorname{diag}(\mathrm{idle})\) stands in place of the zero: an idle row is zero, and
-    its multiplier is the row's right-hand side.
+    its multiplier is the row's right-hand side. With `pulls`, multipliers act along these rather than along normals.
     """
+    pulls, symmetric = (normals, True) if pulls is None else (pulls, False)
     if definite:
         factored = factor(mass, definite=True)
-        across = jax.vmap(lambda row: back_substitute(factored, row))(normals).T
-        return Bordered(factored, across, factor(with_idle(normals @ across, idle), definite=True), normals)
+        across = jax.vmap(lambda row: back_substitute(factored, row))(pulls).T
+        return Bordered(factored, across, factor(with_idle(normals @ across, idle), definite=symmetric), normals)
     r = normals.shape[0]
     whole = jnp.concatenate(
         [
-            jnp.concatenate([mass, -normals.T], axis=1),
+            jnp.concatenate([mass, -pulls.T], axis=1),
             jnp.concatenate([normals, with_idle(jnp.zeros((r, r), mass.dtype), idle)], axis=1),
         ]
     )
@@ -245,7 +294,7 @@ def accelerate(local: Local, held: Held, t: Any, y: Vector, w: Vector) -> tuple[
     if local.applied is not None:
         force = force + local.applied(t, y, w)
     mass = mechanics.mass_matrix(local.lagrangian, t, y, w)
-    bordered = border(mass, held.normals(t, y), local.definite, held.idle)
+    bordered = border(mass, held.normals(t, y), local.definite, held.idle, held.pulls(t, y, w))
     return bordered_solve(bordered, force, -held.bias(t, y, w))
 
 
@@ -253,7 +302,7 @@ def multipliers(local: Local, t: Any, y: Vector, w: Vector) -> Array:
     """The multipliers of all conditions, walls last; of least norm where they are not unique."""
     held = hold(local, t, y, w)
     assert held is not None
-    return spread(local, held, t, y, accelerate(local, held, t, y, w)[1])
+    return with_sliding(held, t, y, w, spread(local, held, t, y, accelerate(local, held, t, y, w)[1]))
 
 
 def spread(local: Local, held: Held, t: Any, y: Vector, values: Array) -> Array:
@@ -272,3 +321,16 @@ def spread(local: Local, held: Held, t: Any, y: Vector, values: Array) -> Array:
     combination = jax.vmap(lambda row: back_substitute(gram, few @ row))(every)
     least = combination @ solve(combination.T @ combination, values, definite=True)
     return jnp.concatenate([least, pushes]) if held.walls else least
+
+
+def with_sliding(held: Held, t: Any, y: Vector, w: Vector, values: Array) -> Array:
+    """Multipliers of all conditions, the tangential forces of contacts that slide filled in."""
+    given = held.local.system.constraints
+    assert given is not None
+    if not held.walls or not given.slip:
+        return values
+    c = given.walls[0]
+    equations, pushes, kept = jnp.split(values, [given.bilateral, given.bilateral + c])
+    rubbed = -(given.friction * pushes)[:, None] * held.sliding(t, y, w)
+    forces = jnp.where(given.sticking[:, None], kept.reshape(c, given.slip), rubbed)
+    return jnp.concatenate([equations, pushes, forces.reshape(-1)])

@@ -124,6 +124,13 @@ class Local(eqx.Module):
             parts += [f(t, x, v, *self.system.last) for f in given.ratchets]
         return _joined(parts, y.dtype)
 
+    def slips(self, t: Any, y: Any, w: Any) -> Any:
+        """The tangential velocities of the unilateral constraints, one row for each."""
+        given = self.system.constraints
+        assert given is not None
+        x, v = self.leave(y, w)
+        return jnp.concatenate([f(t, x, v, *self.system.last) for f in given.slips])
+
     def enter(self, v: Any) -> tuple[Any, Any]:
         """Coordinates and velocity of the anchor moving with the ambient velocity v."""
         if self.system.flat:

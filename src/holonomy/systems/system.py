@@ -166,6 +166,8 @@ class System(eqx.Module):
         *,
         velocity_unilateral: Callable[..., Any] | None = None,
         law: str | None = None,
+        friction: Any = None,
+        slip: Callable[..., Any] | None = None,
     ) -> System:
         r"""The system under more constraints, \(M a = f + N^\top\lambda\).
 
@@ -177,10 +179,15 @@ class System(eqx.Module):
         each, from 0 (no bounce) to 1 (no loss, the default); `velocity_unilateral`, \(a(t, q, v[, p]) \ge 0\), affine
         in v, such as a ratchet's. Both push and never pull. `law`, what several impacts at once do:
         ``"generalised"`` reflections, or for comparison ``"joint"`` or ``"pairwise"``; see `holonomy.motion.impact`.
+
+        `friction`, Coulomb's coefficient at the walls, a number or one for each; without it they are smooth. Where the
+        system has positions, one particle at a wall or two at each other rub as they should; elsewhere `slip` must say
+        how fast the contacts slide, \((t, q, v[, p])\) to one number for each wall (or a row of two, in space),
+        affine in v.
         """
         from holonomy.systems.constrain import constrain
 
-        return constrain(self, holonomic, velocity, unilateral, restitution, velocity_unilateral, law)
+        return constrain(self, holonomic, velocity, unilateral, restitution, velocity_unilateral, law, friction, slip)
 
     # ── Asking ────────────────────────────────────────────────────────────────────────────────────────
 
