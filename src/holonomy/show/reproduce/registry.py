@@ -31,4 +31,9 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "gauss-bonnet": _make("gauss_bonnet"),
     "flip": _make("flip"),
     "steep-walls": _make("steep_walls"),
+    "linkage-metric": _make("linkage_metric"),
+    "linkage-geodesics": _make("linkage_geodesics"),
+    "linkage-routes": _make("linkage_routes"),
+    "linkage-curvature": _make("linkage_curvature"),
+    "linkage-masses": _make("linkage_masses"),
 }
