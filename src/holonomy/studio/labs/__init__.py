@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from holonomy.studio.lab import AbstractLab
+from holonomy.studio.labs.linkage import LinkageLab
 from holonomy.studio.labs.pendulum import PendulumLab
 
 
 def all_labs() -> tuple[AbstractLab, ...]:
     """One object per lab, shared by all users: labs hold no state of their own."""
-    return (PendulumLab(),)
+    return (PendulumLab(), LinkageLab())
 
 
 def named(name: str) -> AbstractLab:
