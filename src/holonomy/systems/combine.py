@@ -154,6 +154,8 @@ def _constraints(frame: Frame, parts: list[_Part]) -> Constraints | None:
     given = [(part, part.system.constraints) for part in parts if part.system.constraints is not None]
     if not given:
         return None
+    if any(c.slip for _, c in given):
+        raise ValueError("Systems with friction cannot be combined yet; combine them first, then add their walls.")
     laws = {c.law for _, c in given if sum(c.walls)}
     if len(laws) > 1:
         raise ValueError(f"The systems have different laws for several impacts at once: {' and '.join(sorted(laws))}.")
