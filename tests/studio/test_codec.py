@@ -29,6 +29,15 @@ def test_commands_come_back_as_they_went(command):
     assert decode(encode(command)) == command
 
 
+def test_what_a_page_says_for_every_frame_is_read_in_any_spelling():
+    for text in ('{"type":"seen","sequence":7}', '{"sequence": 7, "type": "seen"}'):
+        assert decode(text) == wire.Seen(7)
+    assert decode('{"type":"seen","sequence":4294967295}') == wire.Seen(2**32 - 1)
+    for wrong in ("4294967296", "-1", "1.0", "007", "٣"):
+        with pytest.raises(MessageError):
+            decode(f'{{"type":"seen","sequence":{wrong}}}')
+
+
 def test_whole_numbers_may_stand_for_reals_but_not_the_other_way():
     assert decode('{"type":"set-speed","value":2}') == wire.SetSpeed(2.0)
     with pytest.raises(MessageError, match=r"step\.frames must be of type int"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import types
 import typing
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Annotated, Any, Final, Literal
 
 from holonomy.studio import wire
@@ -14,6 +15,7 @@ from holonomy.studio import wire
 LONGEST_MESSAGE: Final = 65536
 """Bytes. A state document comes near, other commands have a hundred; the socket closes on anything longer."""
 
+_SEEN: Final = re.compile(r'\{"type":"seen","sequence":(0|[1-9]\d{0,8})\}', re.ASCII)
 _BY_TAG: Final = {wire.tag(kind): kind for kind in wire.COMMANDS}
 _HINTS: Final = {kind: typing.get_type_hints(kind, include_extras=True) for kind in wire.COMMANDS}
 
@@ -24,6 +26,8 @@ class MessageError(ValueError):
 
 def decode(text: str) -> wire.Command:
     """The command that `text` says, or `MessageError`."""
+    if seen := _SEEN.fullmatch(text):  # one comes for every frame
+        return wire.Seen(int(seen[1]))
     if len(text) > LONGEST_MESSAGE:
         raise MessageError(f"A command has at most {LONGEST_MESSAGE} characters, but {len(text)} came.")
     try:
@@ -46,7 +50,13 @@ def decode(text: str) -> wire.Command:
 
 def encode(message: wire.Notice | wire.Command) -> str:
     """The message as JSON, its `type` first. Numbers keep every bit: JSON's shortest decimals read back exactly."""
-    return json.dumps({"type": wire.tag(type(message)), **asdict(message)}, allow_nan=False, separators=(",", ":"))
+    members = {"type": wire.tag(type(message)), **_members(message)}
+    return json.dumps(members, allow_nan=False, separators=(",", ":"), default=_members)
+
+
+def _members(record: Any) -> dict[str, object]:
+    """The fields of a dataclass, not copied: a lab's view has hundreds of them inside."""
+    return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
 def _checked(where: str, value: object, hint: Any) -> object:
