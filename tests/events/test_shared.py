@@ -72,3 +72,24 @@ def test_walls_without_bound_on_speed_at_a_corner():
         run = hl.simulate(corner, start, [-1.0, -1.0], 3.0, dt=0.25, method=hl.RK4())
         np.testing.assert_allclose(run.v[-1], [1.0, 1.0], atol=1e-14)
         assert [h.name for h in run.events] == (["impact 1", "impact 0"] if start[1] < 1 else ["impact 0", "impact 1"])
+
+
+def test_balls_on_balls_come_to_rest():
+    """A stack of two on a floor: bounces of the upper one end although it lies on what bounces too; then the floor
+    carries both."""
+    pair = hl.System.from_lagrangian(lambda t, q, v: 0.5 * jnp.dot(v, v) - G * (q[0] + q[1]), coordinates=("a", "b"))
+    stack = pair.constrained(unilateral=lambda t, q: jnp.stack([q[0], q[1] - q[0] - 1.0]), restitution=0.3)
+    run = hl.simulate(stack, [0.5, 2.5], [0.0, 0.0], 2.0, dt=0.01, method=hl.RK4())
+    assert len(run.events) < 60
+    np.testing.assert_allclose(run.q[-1], [0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(run.multipliers[-1], [2 * G, G], atol=1e-11)
+    np.testing.assert_allclose(stack.multipliers(0.0, [0.0, 1.0], [0.0, 0.0]), [2 * G, G], atol=1e-11)
+
+
+def test_walls_that_say_the_same_are_no_trouble():
+    plane = hl.System.from_lagrangian(lambda t, q, v: 0.5 * jnp.dot(v, v) - G * q[1], coordinates=("x", "y"))
+    thrice = plane.constrained(unilateral=lambda t, q: jnp.stack([q[1], 2 * q[1], q[1]]), restitution=0.0)
+    run = hl.simulate(thrice, [0.0, 1.0], [1.0, 0.0], 1.0, dt=0.01)
+    np.testing.assert_allclose(run.q[-1], [1.0, 0.0], atol=1e-12)
+    assert len(run.events) == 4  # three walls met, one of them enough to hold
+    np.testing.assert_allclose(run.multipliers[-1] @ [1, 2, 1], G, atol=1e-11)

@@ -254,7 +254,7 @@ def _judged(setting: Setting, base: Base, search: Search, length: Any, seen: See
     # An extremum that misses zero by less than the tolerance has a rate of the order of its root.
     level = jnp.abs(seen.rate) * setting.pace <= math.sqrt(_TOUCH) * size
     tangent = looked.on & (jnp.abs(seen.value) <= _TOUCH * size) & level
-    touch = tangent & (jnp.abs(base.seen.value) > _TOUCH * size)
+    touch = tangent & (jnp.abs(base.seen.value) > jnp.maximum(_TOUCH * size, TINY))
     found = before.any | after.any | touch
     near = found & ((jnp.abs(seen.value) <= close) | touch)
     met = found & ((jnp.abs(seen.value) <= 16.0 * close) | touch)

@@ -28,6 +28,7 @@ from holonomy.systems.local import Local
 SLACK = 4e-14  # of the size of positions: a gap this much below zero is zero
 CLOSED = 1e-10  # of the size of positions: gaps below this are closed when another wall is met
 STILL = 1e-11  # of the speed: a wall left or approached more slowly is neither
+BRIEF = 1e-9  # of a step: a speed that the accelerations give or take in less is none
 PILE = 1e-3  # of a step: bounces that end within this are over
 _PUSHES = 1e-12  # of the largest acceleration: less is no push
 _SPANNED = 1e-10  # of a normal: what is left of one in the span of the others
@@ -147,8 +148,9 @@ def settle(
         rub = rubbing.rubbed(local, t, y, w, now.mass, now.normals, hit.impulses)
         w, rates = w + rub.change, rates + now.normals @ rub.change
     pulls = _accelerations(local, t, y, w, now.normals)
-    steady = jnp.abs(rates) <= STILL * speed * jnp.sqrt(jnp.diagonal(now.how.gram))
-    left = jnp.where((pulls < 0) & (e < 1), 2.0 * way * rates / jnp.where(pulls < 0, -pulls * (1.0 - e), 1.0), jnp.inf)
+    slow = BRIEF * pace * jnp.max(jnp.abs(pulls), initial=0.0)
+    steady = jnp.abs(rates) <= jnp.maximum(STILL * speed * jnp.sqrt(jnp.diagonal(now.how.gram)), slow)
+    left = _bouncing(now.how, way * rates, pulls, e, closed & steady & ~freed)
     piled = closed & ~steady & (way * rates > 0) & (left <= PILE * pace)
     able = closed & (steady | piled) & ~freed
     sticking, direction = None, None
@@ -156,7 +158,10 @@ def settle(
         forces, _, code = impact.push(now.how, pulls, able)
     else:
         forces, _, sticking, direction, code = rubbing.modes(local, t, y, w, rub, pulls, able, turned, pace)
-    pushing = able & (forces * jnp.diagonal(now.how.gram) > _PUSHES * jnp.max(jnp.abs(pulls), initial=0.0))
+    weight = jnp.diagonal(now.how.gram)
+    # what a push is measured by: other accelerations, and those of a motion at this speed through this room
+    large = jnp.max(jnp.abs(pulls), initial=0.0) + weight * speed**2 / place
+    pushing = able & (forces * weight > _PUSHES * large)
     active = _independent(now.how.gram, pushing)
     w = w + now.how.across @ impact.stopping(now.how.gram, active, rates)
     touch = Touch(active)
@@ -205,6 +210,16 @@ def _accelerations(local: Local, t: Any, y: Any, w: Any, normals: Any) -> Any:
     """How fast the rates of the walls change while none of them pushes."""
     drift = jax.jvp(lambda s, x: local.wall_rates(s, x, w), (t, y), (jnp.ones_like(t), w))[1]
     return drift + normals @ local.acceleration(t, y, w)
+
+
+def _bouncing(how: impact.Delassus, rates: Any, pulls: Any, e: Any, rests: Any) -> Any:
+    """How long bounces that begin at these rates go on, for ever where nothing brings them back.
+
+    What presses on a wall may itself lie on others: those that rest push while it bounces.
+    """
+    felt = pulls + how.gram @ impact.push(how, pulls, rests).multipliers
+    back = (felt < 0) & (e < 1)
+    return jnp.where(back, 2.0 * rates / jnp.where(back, -felt * (1.0 - e), 1.0), jnp.inf)
 
 
 def _size(mass: Any, w: Any) -> Any:
