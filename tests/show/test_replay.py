@@ -134,6 +134,17 @@ def test_a_point_on_a_sphere_is_drawn_where_it_lies() -> None:
     assert "drawn as it lies" in recording.welcome.lab.summary
 
 
+def test_a_motion_far_from_the_origin_fills_its_picture() -> None:
+    far = hl.System.from_positions(lambda t, q: q[None], [1.0], coordinates=("x", "y"))
+    run = hl.simulate(far, [1e4, -20.0], [1.0, 2.0], 1.0, dt=0.1)
+    recording = record(run)
+    np.testing.assert_allclose(recording.middle, [1e4, -19.0], atol=0.5)
+    np.testing.assert_allclose(recording.places[:, 0] + recording.middle, run.q, atol=1e-9)
+    assert recording.controls.extents[0] < 3.0
+    assert "Places are counted from (10000" in recording.welcome.lab.summary
+    assert not record(hl.simulate(far, [0.0, 0.0], [1.0, 2.0], 1.0, dt=0.1)).middle.any()
+
+
 def test_energies_are_told_apart_only_where_they_can_be() -> None:
     def relativistic(t, q, v):
         return -jnp.sqrt(1.0 - jnp.sum(v * v)) - 0.1 * q[0]

@@ -115,7 +115,9 @@ class Live:
             case wire.DragMove(x, y, z):
                 if self._held is None:
                     raise Refusal("No body is held; a drag begins with taking hold of one.")
-                reached = np.asarray(_reached(self.system, t, q, np.array(self._held), np.array([x, y, z])))
+                target = np.array([x, y, z])
+                target[: len(self.recording.middle)] += self.recording.middle
+                reached = np.asarray(_reached(self.system, t, q, np.array(self._held), target))
                 self._turned(row, t, *self._consistent(self.system, t, reached, np.zeros_like(v)))
             case wire.DragEnd():
                 self._held = None
@@ -152,7 +154,7 @@ class Live:
         lab = self.recording.welcome.lab
         found = places(self.system, run.t, run.q) if lab.pictures else None
         drawn = None if found is None else Drawn(found[0], ((ORIGIN, 0),) if lab.anchors else (), "")
-        spots = outline.spots(drawn, len(run.t))
+        spots = outline.spots(drawn, len(run.t)) - self.recording.middle
         chosen = slice(from_row, to_row)
         self._table = np.concatenate(
             [self._table, columns(run, kinetic(run) if len(lab.energies) > 1 else None)[chosen]]
@@ -194,10 +196,12 @@ class Live:
         lab, controls = first.welcome.lab, first.controls
         grasp = self.system.flat and self.system.positions is not None
         speed = controls.speed
-        note = "" if lab.pictures else " It does not know its positions, so there are plots and no picture."
+        note = outline.counted(first.middle)
+        if not lab.pictures:
+            note = "It does not know its positions, so there are plots and no picture."
         lab = replace(
             lab,
-            summary=f"Computed by this notebook's Python while you watch.{note}",
+            summary=f"Computed by this notebook's Python while you watch. {note}".strip(),
             parameters=sliders(self.system),
             bodies=tuple(replace(body, grasp=grasp) for body in lab.bodies),
             plots=tuple(replace(plot, seconds=_WINDOW * speed) for plot in lab.plots),

@@ -21,6 +21,8 @@ _MOST_BODIES: Final = 400
 _WINDOW: Final = 40.0
 """Seconds of the clock that a plot shows at most."""
 _ROOM: Final = 1.12
+_FAR: Final = 3.0
+"""In half-widths of all places: when the middle of the picture leaves the origin."""
 _FRAME: Final = 1 / 60
 SUBSCRIPTS: Final = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _GREEK: Final = {
@@ -196,6 +198,25 @@ def spots(drawn: Drawn | None, rows: int) -> Float[np.ndarray, "rows points d"]:
     if missing > 0:
         x = np.concatenate([x, np.zeros((*x.shape[:2], missing))], axis=2)
     return np.concatenate([np.zeros((rows, sketch.anchors, sketch.dimension)), x], axis=1)
+
+
+def middle(points: Float[np.ndarray, "rows points d"], sketch: Sketch | None) -> Float[np.ndarray, " d"]:
+    """The middle of the picture: the origin, unless everything happens far from it."""
+    origin = np.zeros(points.shape[2])
+    finite = points[np.isfinite(points).all(axis=(1, 2))]
+    if sketch is None or sketch.anchors or not finite.size:
+        return origin
+    low, high = finite.min(axis=(0, 1)), finite.max(axis=(0, 1))
+    centre, spread = (low + high) / 2, float(np.max(high - low)) / 2
+    if spread == 0 or np.max(np.abs(centre)) <= _FAR * spread:
+        return origin
+    round_to = 10.0 ** np.floor(np.log10(spread))
+    return np.round(centre / round_to) * round_to
+
+
+def counted(middle: Float[np.ndarray, " d"]) -> str:
+    """A sentence that says where the middle of the picture is, if not at the origin."""
+    return f"Places are counted from ({', '.join(f'{x:g}' for x in middle)}) m." if middle.any() else ""
 
 
 def extent(points: Float[np.ndarray, "rows points d"]) -> float:

@@ -29,7 +29,7 @@ class Recording:
     """Rows in the order of time, with what the viewer is told about them.
 
     A row of `table` is a time and the channels of `welcome.lab`: energies, coordinates, velocities, then the rest. The
-    same row of `places` holds the points of the picture, fixed ones first.
+    same row of `places` holds the points of the picture, fixed ones first, counted from its `middle`.
     """
 
     welcome: Welcome
@@ -37,6 +37,7 @@ class Recording:
     steps: int
     table: Float[np.ndarray, "rows columns"]
     places: Float[np.ndarray, "rows points d"]
+    middle: Float[np.ndarray, " d"]
 
     def head(self) -> dict[str, Any]:
         """What is not numbers by the thousand, ready for JSON."""
@@ -82,6 +83,8 @@ def record(run: Run, *, title: str | None = None, rods: bool | None = None, spee
     )
     table = columns(run, moving)
     spots = outline.spots(picture, len(table))
+    middle = outline.middle(spots, shape.sketch)
+    spots = spots - middle
     keep, thinned = _kept(len(table), table.shape[1] + spots[0].size)
     table, spots = table[keep], spots[keep]
     # A run can go back in time; its recording goes forward all the same.
@@ -89,11 +92,16 @@ def record(run: Run, *, title: str | None = None, rods: bool | None = None, spee
         table, spots = table[::-1], spots[::-1]
     duration = float(table[-1, 0] - table[0, 0])
     pace = float(speed) if speed is not None else _pace(duration)
-    view = shape.lab(title or "A run", _summary(run, picture), _method(run), run.dt, duration, pace)
+    view = shape.lab(title or "A run", _summary(run, picture, middle), _method(run), run.dt, duration, pace)
     certificate = outline.certificate(run, _caution(run, table[:, 0], thinned))
     extent = outline.extent(spots)
     return Recording(
-        outline.welcome(view), outline.controls(view, certificate, extent, pace), int(run.result.steps), table, spots
+        outline.welcome(view),
+        outline.controls(view, certificate, extent, pace),
+        int(run.result.steps),
+        table,
+        spots,
+        middle,
     )
 
 
@@ -128,14 +136,15 @@ def _method(run: Run) -> str:
     return dict(run.notes).get("method", "unknown")
 
 
-def _summary(run: Run, picture: Drawn | None) -> str:
+def _summary(run: Run, picture: Drawn | None, middle: Float[np.ndarray, " d"]) -> str:
     first, last = float(run.t[0]), float(run.t[-1])
     said = [f"A recorded motion from {first:g} s to {last:g} s."]
     if picture is None:
         said.append("Its system does not know its positions, so there are plots and no picture.")
     elif picture.note:
         said.append(picture.note)
-    return " ".join(said)
+    said.append(outline.counted(middle))
+    return " ".join(said).strip()
 
 
 def _caution(run: Run, times: np.ndarray, thinned: int) -> str:
