@@ -165,3 +165,25 @@ def test_nothing_gets_through_the_disc_on_the_torus():
     run = hl.simulate(sinai, [2.8, 2.5], [0.8, 0.6], 100.0, dt=0.1)
     assert np.min(np.asarray(jax.vmap(off_disc)(run.q))) > -1e-12
     np.testing.assert_allclose(run.energy, 0.5, rtol=1e-12)
+
+
+def test_newtons_cradle_swings_on():
+    """Balls on threads, of which all but one hang at rest and touch without force; one is let go, again and again."""
+    count, radius = 5, 0.1
+
+    def gaps(t, q):
+        x = jnp.stack([2 * radius * jnp.arange(count) + jnp.sin(q), -jnp.cos(q)], axis=1)
+        return jnp.sqrt(jnp.sum((x[1:] - x[:-1]) ** 2, axis=1)) - 2 * radius
+
+    cradle = hl.System.from_lagrangian(
+        lambda t, q, v: 0.5 * jnp.dot(v, v) + 9.81 * jnp.sum(jnp.cos(q)),
+        coordinates={f"ball{k + 1}": "angle" for k in range(count)},
+    ).constrained(unilateral=gaps)
+    run = hl.simulate(cradle, np.r_[-0.6, np.zeros(4)], np.zeros(5), 6.0, dt=0.02, method=hl.RK4())
+    at = run.events
+    assert set(at.which) == {0, 1, 2, 3}  # impacts alone
+    np.testing.assert_allclose(at.v_after, at.v_before[:, ::-1], atol=1e-12)
+    first = at.t[:: count - 1]
+    assert len(first) == 6
+    np.testing.assert_allclose(np.diff(first), 2 * first[0], rtol=1e-6)
+    np.testing.assert_allclose(run.q[:, 1:4], 0.0, atol=1e-12)
