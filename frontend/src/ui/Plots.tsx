@@ -20,6 +20,8 @@ const SHARE = 0.2;
 const WINDOWS = [5, 10, 20, 40, 60];
 /** More curves than this are told apart by the colours of the picture alone. */
 const LEGEND = 6;
+/** More than this have a line of their own. */
+const BESIDE = 2;
 
 export function Plots() {
   const studio = useStudio();
@@ -71,7 +73,7 @@ function Plot({ place, view, spec, change, close }: Props) {
       <figcaption>
         <AxisList label={`Vertical axis of plot ${place}`} groups={groups} value={spec.y} choose={(y) => change({ ...spec, y })} />
         {legend.length > 1 && legend.length <= LEGEND && (
-          <span class="legend" aria-hidden="true">
+          <span class={legend.length > BESIDE ? "legend below" : "legend"} aria-hidden="true">
             {legend.map((i) => (
               <span key={i}>
                 <span class="swatch" style={{ background: channelColour(palette.value, view, i) }} />

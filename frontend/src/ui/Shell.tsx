@@ -57,16 +57,18 @@ function Title({ view }: { view: LabView }) {
   const labs = useStudio().labs.value;
   return (
     <header class="title">
-      <p class="mark">Holonomy</p>
-      {labs.length > 1 && (
-        <nav aria-label="Labs">
-          {labs.map((entry) => (
-            <a key={entry.name} href={`#/${entry.name}`} aria-current={entry.name === view.name ? "page" : undefined}>
-              {entry.title}
-            </a>
-          ))}
-        </nav>
-      )}
+      <div class="labs">
+        <p class="mark">Holonomy</p>
+        {labs.length > 1 && (
+          <nav aria-label="Labs">
+            {labs.map((entry) => (
+              <a key={entry.name} href={`#/${entry.name}`} aria-current={entry.name === view.name ? "page" : undefined}>
+                {entry.title}
+              </a>
+            ))}
+          </nav>
+        )}
+      </div>
       <h1>{view.title}</h1>
       <p class="summary">{view.summary}</p>
     </header>
