@@ -166,16 +166,20 @@ def test_a_hinge_out_of_reach_goes_as_near_as_it_can():
 
 def test_the_point_is_thrown_along_a_geodesic():
     moved = simulation()
+    was = bits(moved)
     moved.apply(wire.DragBegin(3))
     moved.apply(wire.DragMove(2 * X[1], 2 * X[2], 2 * X[0]))
     np.testing.assert_allclose(moved.frame(0).q, X, atol=1e-15)
     moved.apply(wire.DragEnd(V[1], V[2], V[0]))
-    assert moved.controls().undo == "throw of point"
+    assert moved.controls().undo == "drag of point"
     np.testing.assert_allclose(moved.frame(0).v, V, atol=1e-15)
     moved.apply(wire.Step(30, False))
     link = link_of(moved.moment.settings)
     run = hl.simulate(link.system("rods"), *link.state("rods", X, V), 0.5, dt=1 / 960, method=hl.RK4(), save_every=480)
     np.testing.assert_allclose(link.hinges(moved.frame(0).q).reshape(-1), run.q[-1], atol=1e-9)
+    moved.apply(wire.Undo())
+    moved.apply(wire.Undo())
+    assert bits(moved) == was  # drag and throw were one gesture
 
 
 def test_a_hinge_is_thrown_with_the_hands_velocity():

@@ -10,16 +10,17 @@ export interface Field {
   readonly values: Float32Array;
 }
 
-/** Pixels across; more would only cost time, since the colours are smooth. */
-const FINEST = 520;
+/** Pixels across, at rest and while the sphere is being turned; more would only cost time, since the colours are smooth. */
+export const FINE = 520;
+export const COARSE = 200;
 /** How much darker the sphere is where it turns away from the light. */
 const SHADE = 0.18;
 const LIGHT = [-0.35, 0.5, 0.79] as const;
 const ZERO = [30, 30, 34] as const;
 
-/** The image of the whole sphere, as wide as the canvas that is given; transparent around it. */
+/** The image of the whole sphere, `diameter` pixels wide; transparent around it. */
 export function paintBall(canvas: HTMLCanvasElement, diameter: number, field: Field, scale: Scale, basis: Basis): void {
-  const size = Math.max(2, Math.min(FINEST, Math.round(diameter)));
+  const size = Math.max(2, Math.round(diameter));
   Object.assign(canvas, { width: size, height: size });
   const pen = canvas.getContext("2d")!;
   const image = pen.createImageData(size, size);

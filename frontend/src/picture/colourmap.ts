@@ -6,11 +6,14 @@ export type Colour = readonly [number, number, number];
 type Stop = readonly [lightness: number, chroma: number, hue: number];
 
 /** From dark violet to light yellow; readable in grey. */
-const SEQUENTIAL: readonly Stop[] = [[0.3, 0.12, 300], [0.43, 0.125, 272], [0.56, 0.1, 225], [0.69, 0.12, 170], [0.82, 0.15, 125], [0.95, 0.13, 103]];
+const SEQUENTIAL: readonly Stop[] = [[0.4, 0.14, 290], [0.51, 0.12, 262], [0.62, 0.1, 215], [0.73, 0.12, 165], [0.84, 0.15, 125], [0.95, 0.13, 103]];
 /** Blue below zero, vermillion above, nearly white at zero. */
 const DIVERGING: readonly Stop[] = [[0.42, 0.14, 255], [0.7, 0.1, 250], [0.96, 0.005, 90], [0.72, 0.13, 55], [0.5, 0.17, 35]];
 
 const LEVELS = 256;
+
+/** Of lines on a coloured surface, by day and by night: the surface itself is light. */
+export const LINE = "#1c1d20";
 
 /** What numbers are painted in. `low` and `high` are the ends of the scale; a scale on both sides of zero has its middle there. */
 export class Scale {

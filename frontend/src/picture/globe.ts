@@ -1,9 +1,9 @@
 // A unit sphere with lines and points on it, that can be turned. What is behind it shows through, faded.
 
 import type { Palette } from "../colours";
-import { paintBall, type Field } from "./ball";
+import { COARSE, FINE, paintBall, type Field } from "./ball";
 import { basisOf, dot, type Basis, type Camera, type Triple } from "./camera";
-import type { Scale } from "./colourmap";
+import { LINE, type Scale } from "./colourmap";
 import { pixelRatio, TRAIL_HALF_WIDTH } from "./picture";
 import { toPixels, type View } from "./view";
 
@@ -45,6 +45,8 @@ export interface Globe {
 const BEHIND = 0.22;
 const GRATICULE = 12;
 const FINENESS = 72;
+/** Milliseconds of rest after which the sphere is painted in full. */
+const REST = 120;
 
 export class GlobePicture {
   readonly canvas: HTMLCanvasElement;
@@ -56,8 +58,14 @@ export class GlobePicture {
   #palette: Palette | null = null;
   #basis: Basis = basisOf({ azimuth: 0, elevation: 0 });
   #stale = true;
+  #detail = FINE;
+  #resting: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(root: HTMLElement) {
+  /** `again` is called when the picture would be better if it were painted once more. */
+  constructor(
+    root: HTMLElement,
+    private readonly again: () => void,
+  ) {
     this.canvas = document.createElement("canvas");
     this.canvas.setAttribute("aria-hidden", "true");
     root.prepend(this.canvas);
@@ -67,7 +75,9 @@ export class GlobePicture {
   arrange(view: View, palette: Palette, camera: Camera): void {
     this.#view = view;
     this.#palette = palette;
-    this.#basis = basisOf(camera);
+    const basis = basisOf(camera);
+    if (this.#field && basis.toward.some((part, i) => part !== this.#basis.toward[i])) this.#turning();
+    this.#basis = basis;
     this.#stale = true;
     const [wide, high] = [Math.round(view.width * pixelRatio()), Math.round(view.height * pixelRatio())];
     if (this.canvas.width !== wide || this.canvas.height !== high) Object.assign(this.canvas, { width: wide, height: high });
@@ -104,7 +114,19 @@ export class GlobePicture {
   }
 
   dispose(): void {
+    clearTimeout(this.#resting);
     this.canvas.remove();
+  }
+
+  /** Paint coarsely for as long as it goes on. */
+  #turning(): void {
+    this.#detail = COARSE;
+    clearTimeout(this.#resting);
+    this.#resting = setTimeout(() => {
+      this.#detail = FINE;
+      this.#stale = true;
+      this.again();
+    }, REST);
   }
 
   #flat(x: number, y: number, z: number): [number, number, number] {
@@ -121,7 +143,7 @@ export class GlobePicture {
     const pen = this.#pen;
     const radius = this.#view.scale;
     if (this.#field && this.#scale) {
-      if (this.#stale) paintBall(this.#ball, 2 * radius * pixelRatio(), this.#field, this.#scale, this.#basis);
+      if (this.#stale) paintBall(this.#ball, Math.min(this.#detail, 2 * radius * pixelRatio()), this.#field, this.#scale, this.#basis);
       this.#stale = false;
       pen.save();
       this.#disc();
@@ -141,7 +163,7 @@ export class GlobePicture {
     const line = (at: (u: number) => Triple): void => {
       const points = new Float32Array(3 * (FINENESS + 1));
       for (let i = 0; i <= FINENESS; i++) points.set(at(i / FINENESS), 3 * i);
-      const style = { points, colour: bare ? palette.faint : palette.ink, width: 0.8, opacity: bare ? 0.5 : 0.2, edged: false };
+      const style = { points, colour: bare ? palette.faint : LINE, width: 0.8, opacity: bare ? 0.5 : 0.2, edged: false };
       if (bare) this.#line(style, false, palette);
       this.#line(style, true, palette);
     };
@@ -184,6 +206,7 @@ export class GlobePicture {
 
   #wake({ points, age, colour, opacity }: Wake, near: boolean, palette: Palette): void {
     const pen = this.#pen;
+    pen.lineCap = "butt"; // round ends of pieces that are seen through would show as beads
     for (const [tint, more] of near ? ([[palette.paper, 2.5], [colour, 0]] as const) : ([[colour, 0]] as const)) {
       pen.strokeStyle = tint;
       for (let i = 1; i < age.length; i++) {
@@ -201,6 +224,7 @@ export class GlobePicture {
         pen.stroke();
       }
     }
+    pen.lineCap = "round";
   }
 
   #dot({ place, radius, colour, opacity, hollow }: Dot, near: boolean, palette: Palette): void {

@@ -105,7 +105,7 @@ class Simulation:
 
     def apply(self, command: wire.Command) -> None:
         """Carry out one command, or raise `Refusal` and change nothing."""
-        if not isinstance(command, (wire.Step, wire.Seek, wire.SetParameter, wire.DragMove, wire.Seen)):
+        if not isinstance(command, (wire.Step, wire.Seek, wire.SetParameter, wire.DragMove, wire.DragEnd, wire.Seen)):
             self._grouped = None
         match command:
             case wire.Play():
@@ -246,7 +246,8 @@ class Simulation:
         if held is not None and self.view.bodies[held].throws and velocity.any():
             now = self._reading
             v = self.lab.thrown(self._now.settings, self._now.segment.mover.kernel, now.q, held, velocity)
-            self._continue(f"throw of {self.view.bodies[held].label}", now.q, v)
+            self._continue(f"drag of {self.view.bodies[held].label}", now.q, v, group=True)  # one gesture, one action
+        self._grouped = None
 
     def _set(self, command: wire.SetParameter | wire.SetChoice | wire.SetToggle) -> None:
         base = self._now.settings if self._pending is None else self._pending.settings
@@ -361,6 +362,7 @@ class Simulation:
     def _arrive(self, moment: Moment, *, broken: bool = False, row: bool = True) -> None:
         """Make this the present moment, and note it for the curves; `broken` where the motion did not lead there."""
         settings = moment.settings
+        alike = self._outline is None or self.lab.columns(self._now.settings) == self.lab.columns(settings)
         self._now = moment
         self._reading = moment.segment.mover.read(moment.state)
         outline = self.lab.outline(settings)
@@ -372,7 +374,8 @@ class Simulation:
             self._traced = [anchors + i for i, body in enumerate(self.view.bodies) if body.trail]
             self._width = 1 + len(self._reading.channel) + len(self._traced) * self._reading.position.shape[1]
             self._samples.clear()
-        elif broken:
+            broken &= not alike  # what is plotted goes on where its coordinates do
+        if broken:
             self._samples.append(np.full(self._width, np.nan))
         if row:
             traced = self._reading.position[self._traced].ravel()

@@ -5,7 +5,7 @@ import type { RefObject } from "preact";
 import { bodyColour, palette, type Palette } from "../../colours";
 import { toFloats } from "../../encode";
 import { dot, type Camera } from "../../picture/camera";
-import { Scale } from "../../picture/colourmap";
+import { LINE, Scale } from "../../picture/colourmap";
 import { GlobePicture, type Dot, type Line, type Wake } from "../../picture/globe";
 import { GHOST } from "../../picture/picture";
 import { trailOf } from "../../picture/trail";
@@ -30,7 +30,7 @@ export class SurfacePainter {
     private readonly handles: (HTMLButtonElement | null)[],
     private readonly arranged: (view: View) => void,
   ) {
-    this.#picture = new GlobePicture(stage);
+    this.#picture = new GlobePicture(stage, () => studio.repaint());
     stage.dataset["renderer"] = "canvas";
     const watcher = new ResizeObserver(() => this.arrange());
     watcher.observe(stage);
@@ -138,7 +138,7 @@ function placeOf(frame: Frame, lab: LabView, body: number): [number, number, num
 function styleOf({ kind }: CurveView, colours: Palette): Style {
   switch (kind) {
     case "fan":
-      return { colour: colours.ink, width: 1.3, opacity: 0.55, edged: false };
+      return { colour: LINE, width: 1.3, opacity: 0.6, edged: false };
     case "shortest":
       return { colour: bodyColour(colours, 3), width: 4, opacity: 1, edged: true };
     case "axis":

@@ -55,10 +55,7 @@ def note(rods: int) -> str:
     if rods == 3:
         return "With three rods the configurations form a circle."
     if rods > sphere.RODS:
-        return (
-            f"With {rods} rods the configurations form a sphere of dimension {rods - 2}: the second picture shows its "
-            "first three coordinates, inside the ball."
-        )
+        return f"Of the sphere of dimension {rods - 2}, three coordinates are shown."
     return ""
 
 
@@ -171,7 +168,7 @@ def _parameters(rods: int, fan: bool) -> tuple[wire.ParameterView, ...]:
         wire.ParameterView("hinge_mass", "Mass of each hinge", "mᵥ", "kg", 0.0, 3.0, 0.01, 1.0),
     ]
     if fan:
-        first.append(wire.ParameterView("fan_length", "Length of the fan", "s", "√kg m", 0.5, 16.0, 0.1, 4.0))
+        first.append(wire.ParameterView("fan_length", "Length of the fan", "s", "m√kg", 0.5, 16.0, 0.1, 4.0))
     return tuple(first)
 
 
@@ -245,7 +242,7 @@ def _channels(rods: int, second: bool) -> tuple[wire.ChannelView, ...]:
             for i in range(1, rods + 1)
         ),
         wire.ChannelView("bending", "|II(v,v)|", "Bending of the path", "N kg⁻½", "Bending", None, 0, highlight=True),
-        wire.ChannelView("pull", "|F|", "Force of the rods together", "N kg⁻½", "Bending", None, 1, highlight=True),
+        wire.ChannelView("pull", "|F|", "Force of the rods", "N kg⁻½", "Bending", None, 1, highlight=True),
     ]
     if second:
         channels += [
