@@ -159,6 +159,7 @@ def test_pages_beyond_the_limit_are_told_so_and_few_simulations_outlive_their_pa
         assert MOST_CLIENTS <= len(crowd) <= MOST_CLIENTS + MOST_LEFT
     with studio.connect() as socket:  # the server has seen all the others go when it lets this one in
         Page(socket).frame()
+        living = crowd
         for _ in range(round(PATIENCE / 0.01)):
             living = [thread for thread in crowd if thread.is_alive()]
             if len(living) <= MOST_LEFT:
