@@ -170,18 +170,22 @@ def settle(
         w = rubbing.stuck(local, t, y, w, touch.sticking, rub)
     # a condition on velocities that is met is zero by continuity; only another wall's impact strikes it
     sudden = jnp.concatenate([jnp.ones(c, bool), jnp.zeros(r, bool)]) | ~met
-    struck = (hit.struck & sudden) | (met & touched)
-    made = [struck, active & ~was, was & ~active]
-    none = jnp.zeros_like(e)
-    delay = [none, jnp.where(piled & active, way * left, 0.0), none]
+    made = _made((hit.struck & sudden) | (met & touched), before, touch, turned if walls.slip else None)
+    late = jnp.zeros(made.shape[0], w.dtype).at[c + r : 2 * (c + r)].set(jnp.where(piled & active, way * left, 0.0))
     code = _code(hit.code, code)
     if rub is not None:
-        made += [touch.sticking & was & ~before.sticking, active & ~touch.sticking & (before.sticking | turned)]
-        delay += [none, none]
         code = jnp.where(code == Code.ok, _code(rub.code, rub.code), code)
     smooth = (hit.smooth | ~jnp.any(hit.struck)) & ~jnp.any(piled & active)
-    late = jax.lax.stop_gradient(jnp.concatenate(delay))
-    return Settled(local.leave(y, w)[1], touch, jnp.concatenate(made), late, code, smooth)
+    return Settled(local.leave(y, w)[1], touch, made, jax.lax.stop_gradient(late), code, smooth)
+
+
+def _made(struck: Any, before: Touch, after: Touch, turned: Any) -> Any:
+    """Which records there are: impacts, contacts, releases, and with friction where it begins to stick or to slide."""
+    was, now = before.active, after.active
+    made = [struck, now & ~was, was & ~now]
+    if turned is not None:
+        made += [after.sticking & was & ~before.sticking, now & ~after.sticking & (before.sticking | turned)]
+    return jnp.concatenate(made)
 
 
 def _struck(local: Local, t: Any, y: Any, w: Any, way: Any, now: _Walls, hit: impact.Impact, e: Any) -> Any:
