@@ -64,6 +64,23 @@ def test_urgent_jobs_come_first_and_waiting_ones_can_be_cancelled():
     worker.stop()
 
 
+def test_work_ahead_waits_until_no_one_waits_for_anything():
+    first = Worker("first", 0)
+    second = Worker("second", 0, yields_to=first)
+    assert first.quiet
+    order: list[str] = []
+    now = first.submit("time:sleep", 0.3)
+    ahead = second.submit("operator:add", 1, 1, urgency=SOMETIME)
+    asked = second.submit("operator:add", 2, 2)
+    for name, job in (("now", now), ("ahead", ahead), ("asked", asked)):
+        job.add_done_callback(lambda _, name=name: order.append(name))
+    assert ahead.result(PATIENCE) == 2
+    assert order[-1] == "ahead"
+    assert first.quiet
+    first.stop()
+    second.stop()
+
+
 def test_code_comes_from_the_workshop_then_from_memory_then_from_the_disk(shop, tmp_path, monkeypatch):
     monkeypatch.setenv("HOLONOMY_CACHE", str(tmp_path))
     made = Foundry(shop)

@@ -18,12 +18,16 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, BinaryIO, Final
 
 _log = logging.getLogger(__name__)
 _HEAD: Final = struct.Struct("<Q")
+QUIET: Final = 1.0
+"""Seconds without work for users after which work ahead begins: users change things several times in a row."""
+_LOOK_AGAIN: Final = 0.1
 SOON: Final = 0
 SOMETIME: Final = 1
 
@@ -35,8 +39,11 @@ class WorkError(Exception):
 class Worker:
     """One process and the line of jobs before it, the urgent ones first. The process starts with the first job."""
 
-    def __init__(self, name: str, niceness: int):
+    def __init__(self, name: str, niceness: int, yields_to: Worker | None = None):
         self._niceness = niceness
+        self._yields_to = yields_to
+        self._last_work = time.monotonic() - QUIET
+        self._working = False
         self._jobs: queue.PriorityQueue[tuple[int, int, Future[Any] | None, tuple[str, tuple[Any, ...]]]]
         self._jobs = queue.PriorityQueue()
         self._serial = itertools.count()
@@ -51,6 +58,11 @@ class Worker:
         return future
 
     @property
+    def quiet(self) -> bool:
+        """Whether it has had nothing to do for a while."""
+        return not self._working and not self.waiting and time.monotonic() - self._last_work > QUIET
+
+    @property
     def waiting(self) -> int:
         """Jobs whose turn has not come."""
         return self._jobs.qsize()
@@ -62,16 +74,23 @@ class Worker:
 
     def _main(self) -> None:
         while True:
-            _, _, future, job = self._jobs.get()
+            entry = self._jobs.get()
+            urgency, _, future, job = entry
             if future is None:
                 return
+            if urgency == SOMETIME and self._yields_to is not None and not self._yields_to.quiet:
+                self._jobs.put(entry)  # something more urgent may come meanwhile
+                time.sleep(_LOOK_AGAIN)
+                continue
             if not future.set_running_or_notify_cancel():
                 continue
+            self._working = True
             try:
                 good, value = self._call(job)
             except (OSError, EOFError, pickle.PickleError) as error:
                 self._end()
                 good, value = False, f"The process that compiles ended without an answer ({error})."
+            self._working, self._last_work = False, time.monotonic()
             if good:
                 future.set_result(value)
             else:
@@ -108,7 +127,7 @@ class Workshop:
     def __init__(self) -> None:
         # Motion goes first where all want the processor, then what someone waits for.
         self.first = Worker("compiler", 3)
-        self.second = Worker("scribe", 15)
+        self.second = Worker("scribe", 15, yields_to=self.first)
 
     def stop(self) -> None:
         """End both."""
