@@ -113,11 +113,13 @@ def bounce(ray, q, v, count):
     rows = []
     for _ in range(count):
         s, normal, bend = ray(q, v)
+        normal = normal / np.linalg.norm(normal)
         q, t = q + s * v, t + s
         parted += np.log(abs(1.0 + s * curvature))
         curvature = curvature / (1.0 + s * curvature)
         incidence = -(v @ normal)
         v = v + 2.0 * incidence * normal
+        v = v / np.linalg.norm(v)  # rays are found for unit speed, and any other would grow
         curvature = curvature - 2.0 * bend / incidence
         rows.append((t, *q, *v, parted, curvature))
     return np.array(rows)
