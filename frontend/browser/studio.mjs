@@ -162,6 +162,13 @@ export async function stride(page, count = 1) {
   await pictures(page, 3);
 }
 
+/** Wait until a body's middle is within some pixels of a place on the screen. */
+export const arrives = (page, body, { x, y }, within = 1.5) =>
+  page.waitForFunction(([index, left, top, near]) => {
+    const box = document.querySelector(`[data-body="${index}"]`).getBoundingClientRect();
+    return Math.hypot(box.x + box.width / 2 - left, box.y + box.height / 2 - top) < near;
+  }, [body, x, y, within]);
+
 /** The slider and the box of a number. */
 export const slider = (page, name) => page.locator(`[data-parameter="${name}"] input[type=range]`);
 export const box = (page, name) => page.locator(`[data-parameter="${name}"] input[type=number]`);
