@@ -99,7 +99,7 @@ function Speed({ view }: { view: LabView }) {
       scale={{ low: view.speed_low, high: view.speed_high, step: SPEED_STEP, integer: false, logarithmic: false }}
       value={studio.controls.value?.speed ?? 1}
       disabled={!studio.ready || !studio.can("set-speed")}
-      set={(value) => studio.send({ type: "set-speed", value })}
+      set={(value, settled) => settled && studio.send({ type: "set-speed", value })} // one slide, one action to undo
     />
   );
 }
