@@ -42,7 +42,8 @@ def ours(size: int, base: float, rod: float, hinge: float) -> tuple[float, float
         fields = hl.Linkage(4, base, rod, hinge).fields(points)
         best = min(best, time.perf_counter() - start)
     assert fields is not None
-    return first, best, *(np.asarray(f).reshape(size, size) for f in fields)
+    k, bending = (np.asarray(f).reshape(size, size) for f in fields)
+    return first, best, k, bending
 
 
 def theirs(node: str, *numbers: float) -> dict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -303,6 +304,12 @@ class Linkage(eqx.Module):
         if goal.shape != (2,):
             raise ValueError(f"target is a place in the plane, shape (2,); got shape {goal.shape}.")
         return call(linkage_forces.drag, self.surface, x, np.asarray(hinge - 1), goal)
+
+    def animate(self, points: Any, path: Any, *, fps: int = 30) -> Path:
+        """Write configurations, one per row and frame, to a .gif or .mp4: the chain, and for four rods the sphere."""
+        from holonomy.show.linkage import animate_linkage
+
+        return animate_linkage(self, points, path, fps=fps)
 
     def volume(self, *, tolerance: float = 1e-11) -> float:
         """The volume of the space of configurations: a length for three rods, an area for four."""

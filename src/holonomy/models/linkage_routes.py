@@ -4,7 +4,7 @@ r"""Four ways to the motion of a linkage, each a `System`.
 | --- | --- | --- |
 | `sphere` | point of \(S^{n-2}\) | Lagrange's equations of the kinetic metric in local charts: no poles |
 | `chart` | the angles \(\varphi_1, ..., t\) | the same in the angles: Christoffel symbols, singular at the poles |
-| `embedding` | hinges | every hinge accelerates by II(v, v), M-normal to the sphere of configurations |
+| `embedding` | hinges | accelerations II(v, v), M-normal to the surface; errors off it are damped |
 | `rods` | hinges | particles held together by n rods: multipliers |
 
 They share the masses; `sphere` and `chart` share the map to the hinges; `embedding` differentiates that map and its
@@ -25,9 +25,13 @@ from holonomy.models import linkage_map
 from holonomy.models.linkage_mass import Masses
 from holonomy.models.linkage_surface import Surface
 from holonomy.spaces import Sphere
+from holonomy.spaces.smooth import root
 from holonomy.systems import System
 
 ROUTES = ("sphere", "chart", "embedding", "rods")
+
+# how many times per unit of length on the round sphere an error off the surface dies away
+_RETURN = 5.0
 
 Potential = Callable[..., Any]
 
@@ -127,11 +131,16 @@ def _embedding(rods: int, numbers: dict[str, Any], heavy: bool, potential: Poten
         x, w = jax.jvp(surface.point, (hinges,), (v.reshape(-1, 2),))
         m = surface.ambient()
         rows = surface.second(x, w, w)[None]
+        # zero on the surface; off it, errors would grow, since nothing else knows how long the rods are
+        where, moving = jax.jvp(surface.hinges, (x,), (w,))
+        pace = _RETURN * root(jnp.sum(w * w))
+        off, drift = q - where.reshape(-1), v - moving.reshape(-1)
+        back = m @ (pace * pace * off + 2.0 * pace * drift)
         if place is None:
-            return m @ surface.normal(x, rows)[0]
+            return m @ surface.normal(x, rows)[0] - back
         # the surface answers the part of a force that points away from it
         slope = jax.grad(place, argnums=1)(t, hinges, p).reshape(-1)
-        return m @ surface.normal(x, rows + jnp.linalg.solve(m, slope)[None])[0]
+        return m @ surface.normal(x, rows + jnp.linalg.solve(m, slope)[None])[0] - back
 
     return _particles(rods, numbers, heavy, potential).forced(force)
 

@@ -39,7 +39,7 @@ def animate(
     states = run(times)[0]
     places = run.system.places(times, states)
     frames = _frames(times, places, rods, size)
-    return _write(target, frames, fps)
+    return write(target, frames, fps)
 
 
 def _frames(times: np.ndarray, places: np.ndarray, rods: bool, size: int) -> Any:
@@ -84,7 +84,8 @@ def _place(artist: Any, points: np.ndarray) -> None:
         artist.set_3d_properties(points[:, 2])
 
 
-def _write(target: Path, frames: Any, fps: int) -> Path:
+def write(target: Path, frames: Any, fps: int) -> Path:
+    """Frames as a .gif or .mp4 file, whole or not at all."""
     import imageio.v3 as iio
 
     with whole(target) as part, warnings.catch_warnings():

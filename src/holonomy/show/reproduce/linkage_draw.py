@@ -47,7 +47,7 @@ def paint(axes: Axes, values: np.ndarray, inside: np.ndarray, **how: Any) -> Any
     image = axes.imshow(square, extent=(-1, 1, -1, 1), origin="lower", zorder=0.5, interpolation="bilinear", **how)
     axes.set_xlim(-1.12, 1.12)
     axes.set_ylim(-1.12, 1.12)
-    shown.label(np.array([0.0, 0.0, 1.0]), r"$\varphi=\pi/2$", (0.1, 0.12), fontsize=8, color="0.25")
+    shown.label(np.array([0.0, 0.0, 1.0]), r"$\varphi=\pi/2$", (0.04, 0.22), fontsize=8, color="0.25")
     return image
 
 
