@@ -100,6 +100,11 @@ def test_two_routes_agree_and_their_distance_is_shown(route):
     assert len(frame.position) == 2 + 2 * 4
     np.testing.assert_allclose(frame.position[2:6], frame.position[6:], atol=1e-8)
     assert len(frame.q) == len(LAB.columns(moved.moment.settings)) == len(moved.view.coordinates)
+    for command in (wire.Act("mark_a"), wire.SetToggle("fan", True), wire.SetChoice("field", "bending")):
+        moved.apply(command)
+        assert channels(moved)["divergence"] == seen["divergence"]  # both motions go on
+    moved.apply(wire.SetParameter("base", 3.1, True))
+    assert channels(moved)["divergence"] < 1e-15
 
 
 def test_the_chart_breaks_beside_its_pole_and_the_sphere_goes_on():

@@ -15,7 +15,7 @@ const OPENING: Camera = { azimuth: -0.9, elevation: 0.38 };
 const NUDGE = 12;
 const ARROWS: Record<string, readonly [number, number]> = { ArrowLeft: [-NUDGE, 0], ArrowRight: [NUDGE, 0], ArrowUp: [0, -NUDGE], ArrowDown: [0, NUDGE] };
 /** Where the axes' names stand, in radii. */
-const NAMES: readonly (readonly [string, Triple])[] = [["x₂", [1.16, 0, 0]], ["x₃", [0, 1.16, 0]], ["x₁", [0, 0, 1.16]]];
+const NAMES: readonly (readonly [string, Triple])[] = [["x₂", [1.09, 0, 0]], ["x₃", [0, 1.09, 0]], ["x₁", [0, 0, 1.2]]];
 
 export function SurfaceStage({ view: laboratory, picture: which }: StageProps) {
   const studio = useStudio();

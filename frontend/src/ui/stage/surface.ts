@@ -15,6 +15,9 @@ import type { CurveView, Curves, Frame, LabView } from "../../wire";
 
 type Style = Omit<Line, "points">;
 
+/** Pixels above and below the sphere, together, that its captions need. */
+const CAPTIONS = 100;
+
 export class SurfacePainter {
   readonly #picture: GlobePicture;
   readonly #stops: (() => void)[];
@@ -58,7 +61,8 @@ export class SurfacePainter {
   /** Take over size, colours and camera as they are now. */
   arrange(): void {
     const { width, height } = this.stage.getBoundingClientRect();
-    this.#view = fit(Math.max(1, width), Math.max(1, height), this.#extent);
+    const { scale } = fit(Math.max(1, width), Math.max(1, height - CAPTIONS), this.#extent);
+    this.#view = { width: Math.max(1, width), height: Math.max(1, height), scale };
     const camera = this.camera.current!;
     this.#picture.arrange(this.#view, palette.value, camera);
     this.stage.dataset["camera"] = `${camera.azimuth.toFixed(4)} ${camera.elevation.toFixed(4)}`;

@@ -108,6 +108,8 @@ class LinkageLab(AbstractLab):
     ) -> tuple[Coordinates, Coordinates]:
         if rods_of(old) != rods_of(new):
             return self.start(new)
+        if self.structure(old) == self.structure(new) and (self.numbers(old) == self.numbers(new)).all():
+            return q, v  # colours and lines only: both routes go on
         n = rods_of(old) - 1
         return _whole(new, q[:n], v[:n])
 
@@ -121,12 +123,10 @@ class LinkageLab(AbstractLab):
         return float(np.linalg.norm(a - b))
 
     def acted(self, settings: Settings, kernel: Kernel, name: str, q: Coordinates, v: Coordinates) -> Deed:
-        n = rods_of(settings) - 1
-        q, v = _whole(settings, q[:n], v[:n])
         if name == "here":
             return Deed(settings, q, v)
         if name in ("mark_a", "mark_b"):
-            return Deed(_with_mark(settings, name[-1], q[:n]), q, v)
+            return Deed(_with_mark(settings, name[-1], q[: rods_of(settings) - 1]), q, v)
         if name == "clear":
             kept = {k: x for k, x in settings.parameters.items() if k in linkage_view.defaults(rods_of(settings))}
             return Deed(Settings(kept, settings.choices, settings.toggles), q, v)
@@ -200,7 +200,7 @@ class LinkageLab(AbstractLab):
         return linkage_shortest.shortest(kernel, self.numbers(settings), a, b)
 
     def extents(self, settings: Settings) -> tuple[float, ...]:
-        return (max(1.0, settings.parameters["base"] / 2 + 0.45), 1.24)
+        return (max(1.0, settings.parameters["base"] / 2 + 0.45), 1.12)
 
     def radii(self, settings: Settings) -> tuple[float, ...]:
         p = settings.parameters
