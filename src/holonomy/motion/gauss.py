@@ -119,8 +119,9 @@ class Gauss(AbstractMethod):
         """
         c = tableau(self.stages)[2]
         last = state.stages[self.stages :]
-        ahead = 1.0 + c.astype(state.y.dtype) * phase.ratio(state, h)
-        one = jnp.stack([basis(c, j, ahead) for j in range(self.stages)], axis=1) @ last
+        near = c.astype(state.y.dtype)
+        ahead = 1.0 + near * phase.ratio(state, h)
+        one = jnp.stack([basis(near, j, ahead) for j in range(self.stages)], axis=1) @ last
         used = min(2 * self.stages, _REMEMBERED)
         if used <= self.stages:
             return one
