@@ -13,6 +13,7 @@ import pytest
 import holonomy as hl
 from holonomy.models import classics
 from holonomy.motion import taylor as room
+from holonomy.motion import taylor_events
 from holonomy.trace import taylor
 
 heyoka = pytest.importorskip("heyoka")
@@ -44,7 +45,7 @@ def test_first_step_looks_at_more_than_two_orders() -> None:
     steps = []
     for angle in (np.pi / 2, np.pi / 2 - 0.2, 0.0):
         ta.time, ta.state[:] = 0.0, (angle, 0.0)
-        steps.append(room.first_step(ta))
+        steps.append(taylor_events.first_step(ta))
     assert steps[0] < 1.3 * steps[1]
     assert steps[2] == np.inf
 

@@ -80,7 +80,7 @@ def test_constraints_are_checked_member_by_member():
 )
 def test_wrong_shapes_are_named(system, arguments, said):
     with pytest.raises(ValueError, match=said):
-        hl.ensemble(system, *arguments, 1.0, dt=0.1)
+        hl.ensemble(system, arguments[0], arguments[1], 1.0, dt=0.1)
 
 
 def test_wrong_parameters_are_named(system):
