@@ -12,7 +12,7 @@ from holonomy.motion import projection
 from holonomy.motion.method import AbstractMethod, Status
 from holonomy.motion.result import Code
 from holonomy.systems import System
-from holonomy.systems.system import ambient_acceleration
+from holonomy.systems.quantities import ambient_acceleration
 
 _MAX_STEPS = 16384
 

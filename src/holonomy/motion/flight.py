@@ -22,7 +22,7 @@ from holonomy.motion.method import AbstractMethod, Status, keep_if
 from holonomy.motion.result import Code
 from holonomy.motion.watch import TINY, Looked, Seen, span
 from holonomy.systems import System, build
-from holonomy.systems.system import ambient_acceleration
+from holonomy.systems.quantities import ambient_acceleration
 
 _TRIALS = 60
 _PATIENT = 8  # trials after which every other one halves the bracket

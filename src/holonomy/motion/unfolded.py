@@ -23,7 +23,7 @@ from holonomy.motion.plan import Plan
 from holonomy.motion.record import Events
 from holonomy.motion.result import Code
 from holonomy.systems import System
-from holonomy.systems.system import ambient_acceleration
+from holonomy.systems.quantities import ambient_acceleration
 
 _TRIALS = 4096
 

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.spaces import AbstractSpace
-from holonomy.systems import build, mechanics
+from holonomy.systems import build, mechanics, quantities
 from holonomy.systems.constraints import Constraints
 from holonomy.systems.coordinates import Coordinate
 from holonomy.systems.local import Local
@@ -238,26 +238,26 @@ class System(eqx.Module):
         r"""\(\partial^2 L/\partial v^2\) in the local coordinates of the space at q; v matters only where L is not
         quadratic in it, and defaults to zero."""
         t, q, v = self._state(t, q, v)
-        return _mass_matrix(self, t, q, v)
+        return quantities.mass_matrix(self, t, q, v)
 
     def momentum(self, t: Any, q: Any, v: Any) -> Covector:
         r"""\(\partial L/\partial v\) (on a curved space: the ambient covector tangent to it)."""
-        return _momentum(self, *self._state(t, q, v))
+        return quantities.momentum(self, *self._state(t, q, v))
 
     def velocity(self, t: Any, q: Any, p: Any, guess: Any = None) -> Point:
         r"""The velocity with momentum p, the inverse Legendre transform, by Newton from `guess`."""
         t, q, p = self._state(t, q, p, "p")
         guess = jnp.zeros_like(p) if guess is None else self._state(t, q, guess, "guess")[2]
-        return _velocity(self, t, q, p, guess)
+        return quantities.velocity(self, t, q, p, guess)
 
     def energy(self, t: Any, q: Any, v: Any) -> Scalar:
         r"""T + V where the system was made of these, otherwise Jacobi's \(v\cdot\partial L/\partial v - L\)."""
-        return _energy(self, *self._state(t, q, v))
+        return quantities.energy(self, *self._state(t, q, v))
 
     def hamiltonian(self, t: Any, q: Any, p: Any) -> Scalar:
         r"""\(H(t,q,p) = p\cdot v - L\) at the velocity with that momentum."""
         t, q, p = self._state(t, q, p, "p")
-        return _hamiltonian(self, t, q, p)
+        return quantities.hamiltonian(self, t, q, p)
 
     def acceleration(self, t: Any, q: Any, v: Any) -> Point:
         r"""The second derivative of the motion, from Lagrange's equations and the constraints."""
@@ -265,7 +265,7 @@ class System(eqx.Module):
             from holonomy.systems import constrain
 
             return constrain.acceleration(self, *self._state(t, q, v))
-        return _acceleration(self, *self._state(t, q, v))
+        return quantities.acceleration(self, *self._state(t, q, v))
 
     def multipliers(self, t: Any, q: Any, v: Any) -> Float[Array, " conditions"]:
         r"""\(\lambda\) in \(M a = f + N^\top\lambda\), holonomic constraints first, then velocity constraints.
@@ -317,7 +317,7 @@ class System(eqx.Module):
         if self.positions is None:
             raise ValueError("This system does not know its positions; pass positions=x(t, q) when making it.")
         t, q, _ = self._state(t, q, None)
-        return _place(self, t, q)
+        return quantities.place(self, t, q)
 
     def places(self, times: Any, points: Any) -> np.ndarray:
         """Where the particles are at many times, (times, particles, d), in batches of one compiled size."""
@@ -327,7 +327,7 @@ class System(eqx.Module):
             t, q = np.asarray(times[at : at + _BATCH]), np.asarray(points[at : at + _BATCH])
             short = _BATCH - len(t)
             t, q = np.pad(t, (0, short), mode="edge"), np.pad(q, ((0, short), (0, 0)), mode="edge")
-            out.append(np.asarray(_places(self, t, q))[: _BATCH - short])
+            out.append(np.asarray(quantities.places(self, t, q))[: _BATCH - short])
         return np.concatenate(out)
 
     def studio(self, q0: Any, v0: Any = None, **options: Any) -> StudioView:
@@ -391,63 +391,3 @@ def _natural(frame: build.Frame, kinetic: Any, potential: Any, **known: Any) -> 
     return _assemble(
         frame, frame.scalar("lagrangian", lagrangian, velocity=True), kinetic=t_traced, potential=v_traced, **known
     )
-
-
-# Compiled once per structure: the system is an argument, its form is the cache key.
-
-
-@eqx.filter_jit
-def _mass_matrix(system: System, t: Any, q: Any, v: Any) -> Any:
-    local = system.local(q)
-    return mechanics.mass_matrix(local.lagrangian, t, *local.enter(v))
-
-
-@eqx.filter_jit
-def _momentum(system: System, t: Any, q: Any, v: Any) -> Any:
-    local = system.local(q)
-    y, w = local.enter(v)
-    return local.leave_momentum(y, mechanics.momentum(local.lagrangian, t, y, w))
-
-
-@eqx.filter_jit
-def _velocity(system: System, t: Any, q: Any, p: Any, guess: Any) -> Any:
-    local = system.local(q)
-    y, w = local.enter(guess)
-    w = mechanics.velocity(local.lagrangian, t, y, local.enter_momentum(p), w, system.definite)
-    return local.leave(y, w)[1]
-
-
-@eqx.filter_jit
-def _hamiltonian(system: System, t: Any, q: Any, p: Any) -> Any:
-    v = _velocity(system, t, q, p, jnp.zeros_like(p))
-    return jnp.dot(p, v) - system.raw_lagrangian(t, q, v)
-
-
-@eqx.filter_jit
-def _energy(system: System, t: Any, q: Any, v: Any) -> Any:
-    return system.raw_energy(t, q, v)
-
-
-@eqx.filter_jit
-def _acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
-    return ambient_acceleration(system, t, q, v)
-
-
-def ambient_acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
-    """The second derivative of the point along the motion, for code that is being traced."""
-    local = system.local(q)
-    y, w = local.enter(v)
-    a = local.acceleration(t, y, w)
-    # d/dt of (point, velocity) along the chart's (y, w): second derivatives of the chart add their share
-    return jax.jvp(lambda y, w: local.leave(y, w)[1], (y, w), (w, a))[1]
-
-
-@eqx.filter_jit
-def _places(system: System, times: Any, points: Any) -> Any:
-    return jax.vmap(lambda t, q: _place(system, t, q))(times, points)
-
-
-@eqx.filter_jit
-def _place(system: System, t: Any, q: Any) -> Any:
-    assert system.positions is not None
-    return system.positions(t, q, *system.last)

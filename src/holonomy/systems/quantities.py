@@ -1,0 +1,79 @@
+"""What a system has at a state, compiled once per structure: the system is an argument, its form is the cache key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from holonomy.systems import mechanics
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
+
+
+@eqx.filter_jit
+def mass_matrix(system: System, t: Any, q: Any, v: Any) -> Any:
+    """The mass matrix in the chart at q."""
+    local = system.local(q)
+    return mechanics.mass_matrix(local.lagrangian, t, *local.enter(v))
+
+
+@eqx.filter_jit
+def momentum(system: System, t: Any, q: Any, v: Any) -> Any:
+    """The momentum as an ambient covector."""
+    local = system.local(q)
+    y, w = local.enter(v)
+    return local.leave_momentum(y, mechanics.momentum(local.lagrangian, t, y, w))
+
+
+@eqx.filter_jit
+def velocity(system: System, t: Any, q: Any, p: Any, guess: Any) -> Any:
+    """The velocity with momentum p, found from `guess`."""
+    local = system.local(q)
+    y, w = local.enter(guess)
+    w = mechanics.velocity(local.lagrangian, t, y, local.enter_momentum(p), w, system.definite)
+    return local.leave(y, w)[1]
+
+
+@eqx.filter_jit
+def hamiltonian(system: System, t: Any, q: Any, p: Any) -> Any:
+    """p·v - L at the velocity that belongs to p."""
+    v = velocity(system, t, q, p, jnp.zeros_like(p))
+    return jnp.dot(p, v) - system.raw_lagrangian(t, q, v)
+
+
+@eqx.filter_jit
+def energy(system: System, t: Any, q: Any, v: Any) -> Any:
+    """The energy."""
+    return system.raw_energy(t, q, v)
+
+
+@eqx.filter_jit
+def acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
+    """`ambient_acceleration`, compiled."""
+    return ambient_acceleration(system, t, q, v)
+
+
+def ambient_acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
+    """The second derivative of the point along the motion, for code that is being traced."""
+    local = system.local(q)
+    y, w = local.enter(v)
+    a = local.acceleration(t, y, w)
+    # d/dt of (point, velocity) along the chart's (y, w): second derivatives of the chart add their share
+    return jax.jvp(lambda y, w: local.leave(y, w)[1], (y, w), (w, a))[1]
+
+
+@eqx.filter_jit
+def places(system: System, times: Any, points: Any) -> Any:
+    """Where the particles are at many times."""
+    return jax.vmap(lambda t, q: place(system, t, q))(times, points)
+
+
+@eqx.filter_jit
+def place(system: System, t: Any, q: Any) -> Any:
+    """Where the particles are."""
+    assert system.positions is not None
+    return system.positions(t, q, *system.last)
