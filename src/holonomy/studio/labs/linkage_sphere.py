@@ -96,7 +96,11 @@ def paths(kernel: Kernel, numbers: np.ndarray, x: Point, velocities: np.ndarray)
 
 
 def fan(kernel: Kernel, numbers: np.ndarray, x: Point, length: float) -> Float[np.ndarray, "rays points 3"]:
-    """Geodesics of one length from x in directions evenly around it, as the round sphere sees them."""
+    """Geodesics of one length from x in directions evenly around it, as the round sphere sees them.
+
+    The length is in metres: that in the kinetic metric, divided by the square root of what one hinge weighs in it.
+    """
+    length *= np.sqrt(2 / 3 * numbers[1] + numbers[2])
     away = np.eye(3)[int(np.argmin(np.abs(x)))]
     first = away - (away @ x) * x
     first /= np.linalg.norm(first)

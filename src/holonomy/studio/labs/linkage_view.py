@@ -168,7 +168,7 @@ def _parameters(rods: int, fan: bool) -> tuple[wire.ParameterView, ...]:
         wire.ParameterView("hinge_mass", "Mass of each hinge", "mᵥ", "kg", 0.0, 3.0, 0.01, 1.0),
     ]
     if fan:
-        first.append(wire.ParameterView("fan_length", "Length of the fan", "s", "m√kg", 0.5, 16.0, 0.1, 4.0))
+        first.append(wire.ParameterView("fan_length", "Length of the fan", "s", "m", 0.5, 16.0, 0.1, 4.0))
     return tuple(first)
 
 
