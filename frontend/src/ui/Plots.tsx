@@ -22,6 +22,8 @@ const WINDOWS = [5, 10, 20, 40, 60];
 const LEGEND = 6;
 /** More than this have a line of their own. */
 const BESIDE = 2;
+/** And so do names of more letters than this, all together. */
+const SHORT = 9;
 
 export function Plots() {
   const studio = useStudio();
@@ -68,12 +70,13 @@ function Plot({ place, view, spec, change, close }: Props) {
   const root = useChart(view, shown, spec.seconds);
 
   const legend = [...new Set(shown.map((pair) => pair.y))].slice(0, LEGEND + 1);
+  const letters = legend.reduce((sum, i) => sum + view.channels[i]!.symbol.length, 0);
   return (
     <figure class="plot" aria-labelledby={title}>
       <figcaption>
         <AxisList label={`Vertical axis of plot ${place}`} groups={groups} value={spec.y} choose={(y) => change({ ...spec, y })} />
         {legend.length > 1 && legend.length <= LEGEND && (
-          <span class={legend.length > BESIDE ? "legend below" : "legend"} aria-hidden="true">
+          <span class={legend.length > BESIDE || letters > SHORT ? "legend below" : "legend"} aria-hidden="true">
             {legend.map((i) => (
               <span key={i}>
                 <span class="swatch" style={{ background: channelColour(palette.value, view, i) }} />
