@@ -135,6 +135,7 @@ def test_chaotic_billiards_equal_geometry_and_neighbours_part(name):
     np.testing.assert_allclose(run.events.v_after, expected[:, 3:5], rtol=0, atol=close)
 
 
+@pytest.mark.proof  # takes long to compile
 def test_an_ensemble_of_stadium_billiards_and_its_exponent():
     """Many starts at once, with derivatives through all bounces, against single runs and fronts of light."""
     random = np.random.default_rng(0)

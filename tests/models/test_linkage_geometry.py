@@ -34,7 +34,8 @@ def test_areas_and_lengths() -> None:
     assert abs(link.volume() - (4 * polygon(1) - polygon(2)) / 3) < 1e-6
 
 
-@pytest.mark.parametrize("rods", [5, pytest.param(6, marks=pytest.mark.proof)])
+@pytest.mark.proof  # takes long to trace
+@pytest.mark.parametrize("rods", [5, 6])
 def test_curvature_from_the_metric_and_from_the_embedding(rods: int) -> None:
     """Sectional curvatures of random planes, at a random point and at a pole."""
     link = hl.Linkage(rods, rods - 1.3, np.linspace(0.1, 0.5, rods), np.linspace(1.0, 0.4, rods - 1))
@@ -96,6 +97,7 @@ def test_jacobi_fields_bend_by_curvature() -> None:
     assert abs(slopes[-1] - (1.0 - lost)) < 1e-10
 
 
+@pytest.mark.proof
 def test_conjugate_points_are_zeros_of_a_jacobi_field() -> None:
     found = LINK.conjugate_points(X, V, 3.0, samples=200)
     assert len(found) >= 1
