@@ -105,7 +105,7 @@ def diffrax_run(system: hl.System, start: np.ndarray, exact: np.ndarray) -> tupl
     import diffrax
     import jax
 
-    from holonomy.systems.system import ambient_acceleration
+    from holonomy.systems.quantities import ambient_acceleration
 
     n = len(start) // 2
 
