@@ -116,7 +116,7 @@ def measure(n: int) -> dict[str, list[Row]]:
         (hl.RK4(), (4000, 16000, 64000, 128000)),
         (hl.Gauss(2), (1000, 4000, 16000)),
         (hl.Gauss(3), (200, 400, 800, 1600, 3200)),
-        (hl.Gauss(4), (150, 250, 400, 800)),
+        (hl.Gauss(4), (100, 150, 250, 400, 800)),
     ):
         curves[f"holonomy {method.label}"] = [ours(system, method, start, grow * k, exact) for k in counts]
     tols = [1e-6, 1e-8, 1e-10, 1e-12]

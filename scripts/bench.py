@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "benchmarks"
-PACKAGES = ("holonomy", "jax", "llvmlite", "diffrax", "scipy", "heyoka", "numba", "sympy", "numpy")
+PACKAGES = ("holonomy", "jax", "llvmlite", "diffrax", "scipy", "heyoka", "numba", "sympy", "mujoco", "numpy")
 
 
 def machine() -> str:
