@@ -58,7 +58,9 @@ def test_andrews_initial_accelerations_and_multipliers():
     np.testing.assert_allclose(multipliers, andrews.LAMBDA0, atol=1e-9 * np.max(np.abs(andrews.LAMBDA0)))
 
 
-@pytest.mark.parametrize("method", [hl.Radau(3), hl.Rattle(4)], ids=lambda m: m.label)
+@pytest.mark.parametrize(
+    "method", [pytest.param(hl.Radau(3), marks=pytest.mark.proof), hl.Rattle(4)], ids=lambda m: m.label
+)
 def test_andrews_squeezing_mechanism(method):
     run = hl.simulate(andrews.mechanism, andrews.Q0, np.zeros(7), 0.03, dt=0.03 / 1200, method=method, save_every=1200)
     np.testing.assert_allclose(run.q[-1], andrews.Q_END, rtol=1e-7)

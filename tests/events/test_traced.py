@@ -131,6 +131,7 @@ def test_a_touch_is_not_differentiable_and_says_so():
     assert np.isfinite(end(touching - 0.1)[1])
 
 
+@pytest.mark.proof  # takes long to compile
 def test_contact_that_begins_and_ends_has_derivatives():
     """Landing on a ball without bounce, sliding on it and leaving it: where to, against differences."""
     hill = particle.constrained(unilateral=lambda t, q, p: jnp.sqrt(q[0] ** 2 + q[1] ** 2)[None] - 1.0, restitution=0.0)

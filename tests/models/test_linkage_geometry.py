@@ -75,6 +75,7 @@ def test_geodesics_in_any_order_of_times_and_back() -> None:
     np.testing.assert_allclose(energies, LINK.energy(X, V), rtol=1e-13)
 
 
+@pytest.mark.proof
 def test_jacobi_fields_bend_by_curvature() -> None:
     r"""On a surface \(J = f\,n\) with \(f'' + K|v|^2 f = 0\): f' from f by integrating K along the geodesic."""
     speed2 = 2 * float(LINK.energy(X, V))

@@ -36,7 +36,12 @@ def hinges_at(link: hl.Linkage, route: str, x, v, times, dt: float, gravity=0.0)
     return system.places(run.t, run.q), run
 
 
-@pytest.mark.parametrize("route", ROUTES)
+SLOW = ("chart", "embedding")  # to trace
+
+
+@pytest.mark.parametrize(
+    "route", [pytest.param(route, marks=[pytest.mark.proof] if route in SLOW else []) for route in ROUTES]
+)
 def test_reference_geodesic(route: str) -> None:
     x, v = start(LINK, [0.4, 0.7], [1.0, 0.5])
     assert abs(LINK.energy(x, v) - 1.4524174564545) < 1e-12
