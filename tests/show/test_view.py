@@ -299,3 +299,14 @@ def test_a_constrained_system_can_be_dragged_and_stays_consistent() -> None:
     place = table(live, 1, data)[0, 4:6]
     assert abs(place @ place - 1.0) < 1e-12
     assert place[1] < -0.9
+
+
+def test_another_parameter_leaves_the_state_as_it_is_to_the_last_bit():
+    live = Live(hl.Pendulum([1.0, 1.0], [1.0, 1.0]), [1.5, 2.0], [0.3, -0.7])
+    live.rows(0, 200)
+    for row in range(3, 200, 7):
+        before = live._table[row].copy()
+        live.turn(wire.SetParameter("gravity", 2.0 + row / 100, True), row)
+        at = 1 + len(live.recording.welcome.lab.energies)
+        np.testing.assert_array_equal(live._table[row, at : at + 4], before[at : at + 4])
+        live.rows(0, 200)

@@ -149,6 +149,9 @@ class Live:
         self.message = ""
         self._table, self._places = self._table[:row], self._places[:row]
         self._append(now, from_row=0, to_row=1)
+        # The state itself, bit for bit: a method that keeps momenta reads velocities back with a rounding.
+        at, n = 1 + len(self.recording.welcome.lab.energies), len(self.recording.welcome.lab.coordinates)
+        self._table[row, at : at + 2 * n] = np.concatenate([q, v])
 
     def _append(self, run: Run, from_row: int = 1, to_row: int | None = None) -> None:
         lab = self.recording.welcome.lab
