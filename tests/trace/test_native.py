@@ -225,7 +225,7 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_other_numbers_make_the_same_ir(place: Path) -> None:
     """So that a run with other numbers in another process finds the code on disk."""
     from holonomy.trace.limits import Limits
-    from holonomy.trace.llvm import module
+    from holonomy.trace.module import module
     from holonomy.trace.structure import Form
 
     texts = set()

@@ -17,9 +17,9 @@ import numpy as np
 
 from holonomy.trace.dag import DTYPES, dtype_name
 from holonomy.trace.limits import Limits, TooLarge
-from holonomy.trace.llvm import module
 from holonomy.trace.lower import Lowering
 from holonomy.trace.machine import Loaded, load, vector_width
+from holonomy.trace.module import module
 from holonomy.trace.plan import Plan, Unsupported
 from holonomy.trace.structure import Form
 
