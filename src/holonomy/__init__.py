@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from holonomy import studio as studio
     from holonomy import study as study
     from holonomy import systems as systems
+    from holonomy import testing as testing
     from holonomy import trace as trace
     from holonomy.models import ElasticPendulum as ElasticPendulum
     from holonomy.models import Linkage as Linkage

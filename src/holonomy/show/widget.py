@@ -15,8 +15,8 @@ from holonomy.show.replay import Recording
 _BUNDLE = bundle()
 
 
-class RunView(anywidget.AnyWidget):
-    """A recorded run in the viewer. The recording goes to the page as a whole, so it replays without a kernel."""
+class AbstractView(anywidget.AnyWidget):
+    """What the viewer is told when it opens: a recording's head and numbers, and what may be asked of the kernel."""
 
     _esm = _BUNDLE.script
     _css = _BUNDLE.style
@@ -25,6 +25,10 @@ class RunView(anywidget.AnyWidget):
     height = traitlets.Int(620).tag(sync=True)
     autoplay = traitlets.Bool(True).tag(sync=True)
     commands = traitlets.List(traitlets.Unicode()).tag(sync=True)
+
+
+class RunView(AbstractView):
+    """A recorded run in the viewer. The recording goes to the page as a whole, so it replays without a kernel."""
 
     def __init__(self, recording: Recording, *, height: int, autoplay: bool):
         super().__init__(head=recording.head(), numbers=recording.numbers(), height=height, autoplay=autoplay)
@@ -34,16 +38,8 @@ class RunView(anywidget.AnyWidget):
         return f"RunView({lab['title']!r}: {self.head['rows']} states, {len(lab['bodies'])} bodies)"
 
 
-class StudioView(anywidget.AnyWidget):
+class StudioView(AbstractView):
     """A system in motion in the viewer, computed by the notebook's own Python a little ahead of what is shown."""
-
-    _esm = _BUNDLE.script
-    _css = _BUNDLE.style
-    head = traitlets.Dict().tag(sync=True)
-    numbers = traitlets.Bytes().tag(sync=True)
-    height = traitlets.Int(620).tag(sync=True)
-    autoplay = traitlets.Bool(True).tag(sync=True)
-    commands = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
     def __init__(self, live: Live, *, height: int, autoplay: bool):
         recording = live.recording

@@ -12,7 +12,7 @@ import numpy as np
 from holonomy.studio import document, wire
 from holonomy.studio.document import Document
 from holonomy.studio.kernel import Kernel, Stopped
-from holonomy.studio.lab import AbstractLab, Deed, Refusal, Settings, Structure, checked
+from holonomy.studio.lab import AbstractLab, Refusal, Settings, Structure, checked
 from holonomy.studio.mover import Mover, Reading
 from holonomy.studio.orbit import Orbit
 from holonomy.studio.timeline import Moment, Segment, beginning
@@ -263,9 +263,7 @@ class Simulation:
         if button is None:
             raise Refusal(f"There is no button {name!r} in this lab.")
         now, settings, kernel = self._reading, self._now.settings, self._now.segment.mover.kernel
-        deed = Deed(settings, now.q, now.v)
-        if name != "ghost":
-            deed = self.lab.acted(settings, kernel, name, now.q, now.v)
+        deed = self.lab.acted(settings, kernel, name, now.q, now.v)
         segment = self._segment(deed.settings, kernel, now.t, deed.q, deed.v)
         self._remember(button.label)
         self._arrive(self._now.followed(segment), broken=True)

@@ -42,9 +42,6 @@ class LinkageLab(AbstractLab):
 
     # ── Settings ──────────────────────────────────────────────────────────────────────────────────
 
-    def opening(self) -> Settings:
-        return self.completed(Settings({}, {}, {}))
-
     def completed(self, settings: Settings) -> Settings:
         given = settings.parameters
         rods = given.get("rods", float(sphere.RODS))

@@ -7,6 +7,7 @@ to both sides and from the way around the back; the lowest is made exact by shoo
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +20,8 @@ from holonomy.studio.labs import linkage_sphere as sphere
 _DESCENT: Final = 60
 _SHOTS: Final = 12
 _CLOSE: Final = 1e-9
+_APART: Final = 1e-6
+"""Points nearer than this are one: the way around the back would divide by their distance."""
 _NEARBY: Final = 1e-4
 """How far apart the first shots of the secant method are, in the size of the velocity."""
 
@@ -36,8 +39,17 @@ class Motion:
 
 
 def shortest(kernel: Kernel, numbers: np.ndarray, a: Point, b: Point) -> Motion | None:
-    """The shortest geodesic that was found; None where the points are one, or no way was found."""
-    if np.linalg.norm(a - b) < 1e-9:
+    """The shortest geodesic that was found; None where the points are one, or no way was found.
+
+    Remembered, since every picture of a drag asks for it again.
+    """
+    return _found(kernel, *(tuple(map(float, x)) for x in (numbers, a, b)))
+
+
+@functools.lru_cache(maxsize=64)
+def _found(kernel: Kernel, *given: tuple[float, ...]) -> Motion | None:
+    numbers, a, b = map(np.array, given)
+    if np.linalg.norm(a - b) < _APART:
         return None
     finder = _Finder(kernel, numbers)
     polygons = sorted((finder.descended(start) for start in _starts(a, b)), key=finder.energy)

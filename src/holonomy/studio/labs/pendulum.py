@@ -15,7 +15,7 @@ from jaxtyping import Float
 from holonomy.models.kinematics import chain_points, reach
 from holonomy.studio import wire
 from holonomy.studio.kernel import Kernel
-from holonomy.studio.lab import AbstractLab, Coordinates, Extra, Refusal, Settings, Structure
+from holonomy.studio.lab import AbstractLab, Coordinates, Deed, Extra, Refusal, Settings, Structure
 from holonomy.studio.labs import pendulum_view
 
 if TYPE_CHECKING:
@@ -45,9 +45,6 @@ class PendulumLab(AbstractLab):
     frame_seconds = 1 / 60
 
     # ── Settings ──────────────────────────────────────────────────────────────────────────────────
-
-    def opening(self) -> Settings:
-        return self.completed(Settings({}, {}, {}))
 
     def completed(self, settings: Settings) -> Settings:
         parameters = dict(settings.parameters)
@@ -144,6 +141,11 @@ class PendulumLab(AbstractLab):
         if not _elastic(settings):
             gap = gap - 2 * np.pi * np.round(gap / (2 * np.pi))
         return float(np.linalg.norm(gap))
+
+    def acted(self, settings: Settings, kernel: Kernel, name: str, q: Coordinates, v: Coordinates) -> Deed:
+        if name == "ghost":  # begins beside the pendulum, as at every new start
+            return Deed(settings, q, v)
+        return super().acted(settings, kernel, name, q, v)
 
     # ── The picture ───────────────────────────────────────────────────────────────────────────────
 
