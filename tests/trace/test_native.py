@@ -224,12 +224,13 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_other_numbers_make_the_same_ir(place: Path) -> None:
     """So that a run with other numbers in another process finds the code on disk."""
+    from holonomy.trace.jaxpr import traced
     from holonomy.trace.limits import Limits
     from holonomy.trace.module import module
     from holonomy.trace.structure import Form
 
     texts = set()
     for k in (2.3, 4.7):
-        closed = jax.make_jaxpr(oscillator(k, 0.71))(X, V)
-        texts.add(module(native.lower(closed, Form(closed), Limits()), 4)[0])
+        jaxpr, _ = traced(oscillator(k, 0.71), (X, V))
+        texts.add(module(native.lower(jaxpr, Form(jaxpr), Limits()), 4)[0])
     assert len(texts) == 1

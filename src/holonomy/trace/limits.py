@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import jax.extend.core as jex
 import numpy as np
 
 from holonomy.trace.dag import dtype_name
+from holonomy.trace.jaxpr import Jaxpr, inner_jaxprs
 from holonomy.trace.plan import Unsupported
 
 
@@ -67,15 +67,15 @@ def checked_dtype(dtype: Any) -> str:
     return name
 
 
-def cost(jaxpr: Any) -> int:
+def cost(jaxpr: Jaxpr) -> int:
     """A rough count of the scalar operations a jaxpr writes out."""
     total = 0
     for eqn in jaxpr.eqns:
-        inner = sum(cost(j) for j in jex.jaxprs_in_params(eqn.params))
-        if eqn.primitive.name == "scan":
+        inner = sum(cost(j) for j in inner_jaxprs(eqn.params))
+        if eqn.name == "scan":
             inner *= eqn.params["length"]
         results = sum(int(np.prod(v.aval.shape, dtype=int)) for v in eqn.outvars)
-        if eqn.primitive.name == "dot_general":
+        if eqn.name == "dot_general":
             (contracted, _), _ = eqn.params["dimension_numbers"]
             results *= int(np.prod([eqn.invars[0].aval.shape[d] for d in contracted], dtype=int))
         total += inner or results

@@ -12,6 +12,7 @@ import jax.extend.core as jex
 import numpy as np
 
 from holonomy.trace.dag import Graph, Node
+from holonomy.trace.jaxpr import Equation, Jaxpr
 from holonomy.trace.limits import Limits, Site, TooLarge, checked_dtype, unsupported_primitive
 from holonomy.trace.plan import Block, Buffer, Carry, Copy, Load, Loop, Plan, Statement, Store, Unsupported
 from holonomy.trace.simplify import Algebra
@@ -254,18 +255,12 @@ class Lowering:
         return Memory(shape, dtype, target)
 
     # ── jaxprs ────────────────────────────────────────────────────────────────────────────────────
-    def closed(self, closed: Any, args: Sequence[Value], owned: Sequence[bool] | None = None) -> list[Value]:
-        """The results of a closed jaxpr on `args`."""
-        return self.evaluate(closed.jaxpr, [self.fixed(c) for c in closed.consts], args, owned)
-
-    def evaluate(
-        self, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value], owned: Sequence[bool] | None = None
-    ) -> list[Value]:
-        """The results of a jaxpr; `owned` tells which arguments' memory it may overwrite."""
+    def evaluate(self, jaxpr: Jaxpr, args: Sequence[Value], owned: Sequence[bool] | None = None) -> list[Value]:
+        """The results of a jaxpr on `args`; `owned` tells which arguments' memory it may overwrite."""
         from holonomy.trace.primitives import RULES
 
         order, last = self._needed(jaxpr)
-        env: dict[Any, Value] = dict(zip(jaxpr.constvars, consts, strict=True))
+        env: dict[Any, Value] = {v: self.fixed(c) for v, c in zip(jaxpr.constvars, jaxpr.consts, strict=True)}
         env.update(zip(jaxpr.invars, args, strict=True))
         mine = {v for v, yes in zip(jaxpr.invars, owned or (), strict=False) if yes}
 
@@ -274,13 +269,13 @@ class Lowering:
 
         for k in order:
             eqn = jaxpr.eqns[k]
-            rule = RULES.get(eqn.primitive.name)
+            rule = RULES.get(eqn.name)
             if rule is None:
-                raise unsupported_primitive(eqn.primitive.name)
+                raise unsupported_primitive(eqn.name)
             values = [read(a) for a in eqn.invars]
             dead = tuple(_dies(a, k, eqn, last, mine) for a in eqn.invars)
             results = tuple([(tuple(v.aval.shape), checked_dtype(v.aval.dtype)) for v in eqn.outvars])
-            out = rule(self, Site(eqn.primitive.name, eqn.params, results, dead), *values)
+            out = rule(self, Site(eqn.name, eqn.params, results, dead), *values)
             out = out if isinstance(out, list) else [out]
             env.update(zip(eqn.outvars, out, strict=True))
             self._pass_ownership(eqn, values, dead, out, mine)
@@ -292,7 +287,7 @@ class Lowering:
         return [read(a) for a in jaxpr.outvars]
 
     def _pass_ownership(
-        self, eqn: Any, values: list[Value], dead: tuple[bool, ...], out: list[Value], mine: set[Any]
+        self, eqn: Equation, values: list[Value], dead: tuple[bool, ...], out: list[Value], mine: set[Any]
     ) -> None:
         held = {}
         for atom, value, gone in zip(eqn.invars, values, dead, strict=True):
@@ -306,7 +301,7 @@ class Lowering:
                     mine.add(var)
                     held[value.buffer] = var
 
-    def _needed(self, jaxpr: Any) -> tuple[list[int], dict[Any, int]]:
+    def _needed(self, jaxpr: Jaxpr) -> tuple[list[int], dict[Any, int]]:
         """Numbers of the equations that the results depend on, and the last use of each variable."""
         found = self._plans.get(id(jaxpr))
         if found is None:
@@ -336,7 +331,7 @@ class Lowering:
 _SELECTED: Final = 4
 
 
-def _dies(atom: Any, k: int, eqn: Any, last: dict[Any, int], mine: set[Any]) -> bool:
+def _dies(atom: Any, k: int, eqn: Equation, last: dict[Any, int], mine: set[Any]) -> bool:
     if isinstance(atom, jex.Literal) or atom not in mine or last.get(atom) != k:
         return False
     return sum(1 for other in eqn.invars if other is atom) == 1

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from holonomy.trace.dag import DTYPES, dtype_name
+from holonomy.trace.jaxpr import Jaxpr, traced
 from holonomy.trace.limits import Limits, TooLarge
 from holonomy.trace.lower import Lowering
 from holonomy.trace.machine import Loaded, load, vector_width
@@ -141,17 +142,17 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
     taken apart into scalars and what stays in memory; by default as much as is worth it.
     Raises `Unsupported`, naming the primitive, for what has no native form.
     """
-    closed, shape = jax.make_jaxpr(fun, return_shape=True)(*example_args)
-    form = Form(closed)
-    code = _code((form.key, limits), closed, form, _ATTEMPTS if limits is None else (limits,))
+    jaxpr, shape = traced(fun, example_args)
+    form = Form(jaxpr)
+    code = _code((form.key, limits), jaxpr, form, _ATTEMPTS if limits is None else (limits,))
     return Compiled(code, _hidden(form), jax.tree.structure(tuple(example_args)), jax.tree.structure(shape))
 
 
 def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str, int, Plan, list[np.ndarray]]:
     """What `compile` would build: LLVM code, its scratch bytes, its plan, and its hidden arguments."""
-    closed = jax.make_jaxpr(fun)(*example_args)
-    form = Form(closed)
-    ir, scratch = module(plan := _lowered(closed, form, _ATTEMPTS), vector_width())
+    jaxpr, _ = traced(fun, example_args)
+    form = Form(jaxpr)
+    ir, scratch = module(plan := _lowered(jaxpr, form, _ATTEMPTS), vector_width())
     return ir, scratch, plan, _hidden(form)
 
 
@@ -159,33 +160,33 @@ def _hidden(form: Form) -> list[np.ndarray]:
     return [np.array(form.numbers, np.float64), *[np.ascontiguousarray(a) for a in form.arrays]]
 
 
-def _code(key: Any, closed: Any, form: Form, attempts: Sequence[Limits]) -> Code:
+def _code(key: Any, jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Code:
     """The code of a form, built once; who needs another form, or one that exists, does not wait."""
     if key not in _codes:
         with _building.setdefault(key, threading.Lock()):
             if key not in _codes:
-                _codes[key] = _build(closed, form, attempts)
+                _codes[key] = _build(jaxpr, form, attempts)
     return _codes[key]
 
 
-def _build(closed: Any, form: Form, attempts: Sequence[Limits]) -> Code:
-    ir, scratch = module(plan := _lowered(closed, form, attempts), vector_width())
+def _build(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Code:
+    ir, scratch = module(plan := _lowered(jaxpr, form, attempts), vector_width())
     return Code(load(ir), scratch, plan.inputs, plan.outputs)
 
 
-def _lowered(closed: Any, form: Form, attempts: Sequence[Limits]) -> Plan:
+def _lowered(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Plan:
     for limits in attempts[:-1]:
         with contextlib.suppress(TooLarge):
-            return lower(closed, form, limits)
-    return lower(closed, form, attempts[-1])
+            return lower(jaxpr, form, limits)
+    return lower(jaxpr, form, attempts[-1])
 
 
-def lower(closed: Any, form: Form, limits: Limits) -> Plan:
-    """The plan of a closed jaxpr whose numbers are hidden arguments after its own."""
-    inputs = [(tuple(v.aval.shape), dtype_name(v.aval.dtype)) for v in closed.jaxpr.invars]
+def lower(jaxpr: Jaxpr, form: Form, limits: Limits) -> Plan:
+    """The plan of a jaxpr whose numbers are hidden arguments after its own."""
+    inputs = [(tuple(v.aval.shape), dtype_name(v.aval.dtype)) for v in jaxpr.invars]
     lowering = Lowering(limits, form=form, leaf=len(inputs))
     args = [lowering.argument(k, shape, dtype) for k, (shape, dtype) in enumerate(inputs)]
-    results = lowering.closed(closed, args)
+    results = lowering.evaluate(jaxpr, args)
     inputs.append(((len(form.numbers),), "f8"))
     inputs += [(a.shape, dtype_name(a.dtype)) for a in form.arrays]
     return lowering.plan(inputs, results)

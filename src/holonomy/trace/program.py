@@ -12,7 +12,10 @@ import jax.extend.core as jex
 import numpy as np
 from jax.core import Tracer
 
+from holonomy.trace import jaxpr as reader
+
 _STRUCTURAL = frozenset([0.5, -0.5, *map(float, range(-16, 17))])
+# Calls that mean nothing beyond what they call; those with derivatives of their own stay whole.
 _INLINED = frozenset(["jit", "pjit", "closed_call", "core_call"])
 
 
@@ -74,7 +77,7 @@ def _single(value: Any) -> Any:
 
 
 def _single_params(primitive: Any, params: dict[str, Any]) -> dict[str, Any]:
-    if any(isinstance(p, (jex.ClosedJaxpr, jex.Jaxpr)) for p in jax.tree.leaves(list(params.values()))):
+    if any(isinstance(p, reader.JAXPRS) for p in jax.tree.leaves(list(params.values()))):
         raise ValueError(
             f"The function holds a {primitive.name} (a loop or branch), which was traced in double precision; "
             f"pass q0 in float64."
@@ -107,10 +110,12 @@ class Function(eqx.Module):
 def trace(function: Callable[..., Any], example: Sequence[Any]) -> Function:
     """Trace `function` at arguments shaped like `example` and take its float constants out."""
     closed, shape = jax.make_jaxpr(function, return_shape=True)(*example)
-    builder = _Builder(len(closed.in_avals))
-    outputs = builder.run(closed.jaxpr, list(range(len(closed.in_avals))), closed.consts)
-    program, constants = builder.finish(outputs, tuple(map(_aval_key, closed.in_avals)))
-    return Function(program, constants, jax.tree.structure(shape))
+    jaxpr, constants = reader.parts(closed)
+    avals = [v.aval for v in jaxpr.invars]
+    builder = _Builder(len(avals))
+    outputs = builder.run(jaxpr, list(range(len(avals))), constants)
+    program, hoisted = builder.finish(outputs, tuple(map(_aval_key, avals)))
+    return Function(program, hoisted, jax.tree.structure(shape))
 
 
 class _Builder:
@@ -134,9 +139,9 @@ class _Builder:
 
         for eqn in jaxpr.eqns:
             values = [read(a) for a in eqn.invars]
-            if eqn.primitive.name in _INLINED and "jaxpr" in eqn.params:
-                inner = eqn.params["jaxpr"]
-                results = self.run(inner.jaxpr, values, inner.consts)
+            if eqn.primitive.name in _INLINED:
+                inner, constants = reader.parts(reader.called(eqn.primitive.name, eqn.params))
+                results = self.run(inner, values, constants)
             else:
                 row = len(self.rows)
                 results = [("result", row, k) for k in range(len(eqn.outvars))]
@@ -192,10 +197,9 @@ def _params_key(params: dict[str, Any]) -> Hashable:
 
 
 def _param_key(value: Any) -> Hashable:
-    if isinstance(value, jex.ClosedJaxpr):
-        return (_jaxpr_key(value.jaxpr), tuple(map(_const_key, value.consts)))
-    if isinstance(value, jex.Jaxpr):
-        return _jaxpr_key(value)
+    if isinstance(value, reader.JAXPRS):
+        jaxpr, constants = reader.parts(value)
+        return (_jaxpr_key(jaxpr), tuple(map(_const_key, constants)))
     if isinstance(value, (tuple, list)):
         return tuple(map(_param_key, value))
     try:

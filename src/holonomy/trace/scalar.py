@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from holonomy.trace.dag import Node, dtype_name
+from holonomy.trace.jaxpr import traced
 from holonomy.trace.limits import Limits
 from holonomy.trace.lower import Lowering
 from holonomy.trace.simplify import Algebra
@@ -42,12 +43,12 @@ def scalarise(fun: Callable[..., Any], example_args: Sequence[Any], *, hoist: bo
     Raises `Unsupported` for loops whose length depends on data, and for primitives without a rule.
     With `hoist=False` all numbers stay constants of the graph.
     """
-    closed, shape = jax.make_jaxpr(fun, return_shape=True)(*example_args)
-    form = Form(closed, whole_arrays=False) if hoist else None
-    leaves = [(tuple(v.aval.shape), dtype_name(v.aval.dtype)) for v in closed.jaxpr.invars]
+    jaxpr, shape = traced(fun, example_args)
+    form = Form(jaxpr, whole_arrays=False) if hoist else None
+    leaves = [(tuple(v.aval.shape), dtype_name(v.aval.dtype)) for v in jaxpr.invars]
     lowering = Lowering(Limits(scalars=1 << 20), flat=True, form=form, leaf=len(leaves))
     args = [lowering.scalars(lowering.argument(k, s, d)) for k, (s, d) in enumerate(leaves)]
-    outputs = tuple([lowering.scalars(v) for v in lowering.closed(closed, args)])
+    outputs = tuple([lowering.scalars(v) for v in lowering.evaluate(jaxpr, args)])
     numbers = tuple(form.numbers) if form is not None else ()
     hidden = tuple([lowering.graph.input(len(leaves), e, "f8") for e in range(len(numbers))])
     inputs = (*[a.nodes for a in args], *([hidden] if form is not None else []))

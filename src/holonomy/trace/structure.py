@@ -10,18 +10,19 @@ import jax.extend.core as jex
 import numpy as np
 
 from holonomy.trace.dag import structural
+from holonomy.trace.jaxpr import Jaxpr
 
 _LARGEST_TAKEN_APART: Final = 256
 
 
 class Form:
-    """A closed jaxpr's structure (`key`) and its numbers.
+    """A jaxpr's structure (`key`) and its numbers.
 
     `numbers` are the float literals and constant entries that are not structural (see `dag.structural`), each once;
     where they stand is part of the key.  `arrays` are constant arrays too large for that, passed whole.
     """
 
-    def __init__(self, closed: Any, *, whole_arrays: bool = True) -> None:
+    def __init__(self, jaxpr: Jaxpr, *, whole_arrays: bool = True) -> None:
         self._largest = _LARGEST_TAKEN_APART if whole_arrays else 1 << 62
         self.numbers: list[float] = []
         self.arrays: list[np.ndarray] = []
@@ -29,15 +30,15 @@ class Form:
         self._jaxprs: dict[int, tuple[Any, int]] = {}
         self._keys: list[Hashable] = []
         self._where: dict[int, tuple[Any, Any]] = {}
-        top = self._closed(closed)
+        top = self._closed(jaxpr)
         self.key: Hashable = (top, tuple(self._keys))
 
     def place(self, constant: Any) -> Any:
         """Where a literal's or constant's numbers went: ("array", k), or a list of numbers and positions ("at", k)."""
         return self._where[id(constant)][1]
 
-    def _closed(self, closed: Any) -> Hashable:
-        return self._jaxpr(closed.jaxpr), tuple([self._constant(c) for c in closed.consts])
+    def _closed(self, jaxpr: Jaxpr) -> Hashable:
+        return self._jaxpr(jaxpr), tuple([self._constant(c) for c in jaxpr.consts])
 
     def _constant(self, value: Any) -> Hashable:
         array = np.asarray(value)
@@ -58,7 +59,7 @@ class Form:
             self.numbers.append(x)
         return self._positions[key]
 
-    def _jaxpr(self, jaxpr: Any) -> int:
+    def _jaxpr(self, jaxpr: Jaxpr) -> int:
         """The number of a jaxpr's key in the list of all keys; one that occurs twice is read once."""
         if id(jaxpr) in self._jaxprs:
             return self._jaxprs[id(jaxpr)][1]
@@ -73,7 +74,7 @@ class Form:
         body = tuple(
             [
                 (
-                    e.primitive.name,
+                    e.name,
                     tuple([(name, self._param(value)) for name, value in sorted(e.params.items()) if name != "name"]),
                     tuple([atom(a) for a in e.invars]),
                     tuple([(atom(v), _aval(v.aval)) for v in e.outvars]),
@@ -94,10 +95,8 @@ class Form:
         return (key,)
 
     def _param(self, value: Any) -> Hashable:
-        if isinstance(value, jex.ClosedJaxpr):
+        if isinstance(value, Jaxpr):
             return self._closed(value)
-        if isinstance(value, jex.Jaxpr):
-            return self._jaxpr(value)
         if isinstance(value, (tuple, list)):
             return tuple([self._param(v) for v in value])
         if value is None or isinstance(value, (int, float, str, bool, enum.Enum, np.dtype, np.generic)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from holonomy.trace.dag import OPERATIONS
+from holonomy.trace.jaxpr import READ_AS_CALLS
 from holonomy.trace.primitives import GROUPS
 
 START: Final = "<!-- primitives: written by holonomy.trace.table -->"
@@ -15,7 +16,8 @@ def markdown() -> str:
     """The primitives by kind, and the scalar operations they become."""
     lines = ["| kind | JAX primitives |", "| --- | --- |"]
     for group, rules in GROUPS.items():
-        lines.append(f"| {group} | {', '.join(f'`{name}`' for name in sorted(rules))} |")
+        names = (set(rules) - {"call"}) | (READ_AS_CALLS if "call" in rules else set())
+        lines.append(f"| {group} | {', '.join(f'`{name}`' for name in sorted(names))} |")
     operations = ", ".join(f"`{name}`" for name in OPERATIONS)
     return "\n".join([START, "", *lines, "", f"Scalar operations of the graph: {operations}.", "", END])
 

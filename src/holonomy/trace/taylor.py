@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any, Final
 
-import jax
 import numpy as np
 
 from .angles import contract
 from .assemble import Assembler, Separation, solve
 from .dag import Graph, Node, reachable
+from .jaxpr import traced
 from .lagrange import Lagrange, Variables
 from .numeric import evaluate
 from .plan import Unsupported
@@ -85,7 +85,7 @@ def motion(
     definite.
     """
     example = (np.float64(0.0), np.zeros(n), np.zeros(n), *parameters)
-    form = Form(jax.make_jaxpr(energies)(*example), whole_arrays=False)
+    form = Form(traced(energies, example)[0], whole_arrays=False)
     key = (form.key, n, definite)
     numbers = np.array(form.numbers, float)
     found = _motions.get(key)

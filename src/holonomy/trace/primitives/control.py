@@ -9,6 +9,7 @@ import jax.extend.core as jex
 import numpy as np
 
 from holonomy.trace.dag import Node, substitute
+from holonomy.trace.jaxpr import Jaxpr, inner_jaxprs
 from holonomy.trace.limits import cost
 from holonomy.trace.plan import Block, Branch, Store, Unsupported
 from holonomy.trace.primitives.shapes import numbering, pick
@@ -23,20 +24,18 @@ _TOUCHING: Final = frozenset({"dynamic_slice", "dynamic_update_slice", "gather",
 
 # ── calls ─────────────────────────────────────────────────────────────────────────────────────────
 def _call(low: Lowering, site: Site, *args: Value) -> list[Value]:
-    inner = next(site.params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr") if name in site.params)
-    if not isinstance(inner, jex.ClosedJaxpr):
-        inner = jex.ClosedJaxpr(inner, ())
-    return _templated(low, inner, args) or low.closed(inner, args, site.dead)
+    inner = site.params["jaxpr"]
+    return _templated(low, inner, args) or low.evaluate(inner, args, site.dead)
 
 
-def _templated(low: Lowering, inner: Any, args: Sequence[Value]) -> list[Value] | None:
+def _templated(low: Lowering, inner: Jaxpr, args: Sequence[Value]) -> list[Value] | None:
     """The results by substitution into the simplified body, which is kept for the next call of the same function."""
     if low.flat or not all(isinstance(a, Scalars) for a in args):
         return None
     nodes = [n for a in args for n in low.scalars(a).nodes]
-    key = (id(inner.jaxpr), tuple([n.index if n.op == "const" else None for n in nodes]))
+    key = (id(inner), tuple([n.index if n.op == "const" else None for n in nodes]))
     if key not in low.templates:
-        worth = cost(inner.jaxpr) > _TEMPLATE_COST
+        worth = cost(inner) > _TEMPLATE_COST
         low.templates[key] = (inner, *_template(low, inner, args)) if worth else (inner, None, None)
     _, parameters, results = low.templates[key]
     if parameters is None:
@@ -46,7 +45,7 @@ def _templated(low: Lowering, inner: Any, args: Sequence[Value]) -> list[Value] 
     return [Scalars(r.shape, r.dtype, tuple([next(flat) for _ in r.nodes])) for r in results]
 
 
-def _template(low: Lowering, inner: Any, args: Sequence[Value]) -> tuple[Any, Any]:
+def _template(low: Lowering, inner: Jaxpr, args: Sequence[Value]) -> tuple[Any, Any]:
     block = Block(low.block)
     parameters: list[Node] = []
 
@@ -58,7 +57,7 @@ def _template(low: Lowering, inner: Any, args: Sequence[Value]) -> tuple[Any, An
 
     formal = [Scalars(a.shape, a.dtype, tuple([parameter(n) for n in low.scalars(a).nodes])) for a in args]
     with low.inside(block):
-        results = low.closed(inner, formal)
+        results = low.evaluate(inner, formal)
     if block.statements or not all(isinstance(r, Scalars) for r in results):
         return None, None
     return parameters, results
@@ -122,8 +121,8 @@ def _while(low: Lowering, site: Site, *values: Value) -> list[Value]:
     nc, nb = params["cond_nconsts"], params["body_nconsts"]
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
     initial, dead = values[nc + nb :], site.dead[nc + nb :]
-    moving = [k for k, v in enumerate(body.jaxpr.outvars) if v is not body.jaxpr.invars[nb + k]]
-    touched = _touched(body.jaxpr)[nb:]
+    moving = [k for k, v in enumerate(body.outvars) if v is not body.invars[nb + k]]
+    touched = _touched(body)[nb:]
     if low.flat:
         raise Unsupported("A loop whose length depends on data (jax.lax.while_loop) has no form as one expression.")
     carried = _Carried(
@@ -138,10 +137,10 @@ def _while(low: Lowering, site: Site, *values: Value) -> list[Value]:
         return whole
 
     with low.inside(carried.block, header=True):
-        (condition,) = low.closed(cond, [*values[:nc], *full(carried.values)])
+        (condition,) = low.evaluate(cond, [*values[:nc], *full(carried.values)])
     owned = [False] * nb + [k in moving for k in range(len(initial))]
     with low.inside(carried.block):
-        results = low.closed(body, [*values[nc : nc + nb], *full(carried.values)], owned)
+        results = low.evaluate(body, [*values[nc : nc + nb], *full(carried.values)], owned)
         nexts = carried.settle([results[k] for k in moving])
     test = low.element(condition, low.index(0))
     nodes = low.close_loop(carried.block, carried.variables, carried.firsts, nexts, test)
@@ -154,7 +153,7 @@ def _scan(low: Lowering, site: Site, *values: Value) -> list[Value]:
     consts, carry, xs = values[:nk], values[nk : nk + nc], values[nk + nc :]
     small = all(isinstance(v, Scalars) for v in (*carry, *xs))
     ys_size = sum(int(np.prod(shape, dtype=int)) for shape, _ in site.results[nc:])
-    work = length * cost(params["jaxpr"].jaxpr)
+    work = length * cost(params["jaxpr"])
     if low.flat or length <= 1 or (small and work <= low.limits.unrolled and ys_size <= low.limits.scalars):
         return _scan_unrolled(low, site, consts, carry, xs)
     return _scan_looped(low, site, consts, carry, xs)
@@ -167,7 +166,7 @@ def _scan_unrolled(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) 
     turns = range(length - 1, -1, -1) if params["reverse"] else range(length)
     for i in turns:
         slices = [pick(low, x, numbering(x)[i]) for x in xs]
-        results = low.closed(params["jaxpr"], [*consts, *carry, *slices])
+        results = low.evaluate(params["jaxpr"], [*consts, *carry, *slices])
         carry, rows[i] = results[:nc], results[nc:]
     stacked: list[Value] = []
     for column, (shape, dtype) in enumerate(site.results[nc:]):
@@ -180,7 +179,7 @@ def _scan_looped(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) ->
     params = site.params
     nk, nc, length = params["num_consts"], params["num_carry"], params["length"]
     body = params["jaxpr"]
-    touched = _touched(body.jaxpr)[nk:]
+    touched = _touched(body)[nk:]
     large = [_kept_whole(low, v, touched[k]) for k, v in enumerate(carry)]
     carried = _Carried(low, carry, site.dead[nk : nk + nc], large)
     columns = [low.memory(x) for x in xs]
@@ -190,7 +189,7 @@ def _scan_looped(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) ->
         i = low.k("sub", low.index(length - 1), counter) if params["reverse"] else counter
         rows = [_row(low, x, i) for x in columns]
         owned = [False] * nk + [True] * nc + [False] * len(xs)
-        results = low.closed(body, [*consts, *carried.values, *rows], owned)
+        results = low.evaluate(body, [*consts, *carried.values, *rows], owned)
         for target, y in zip(targets, results[nc:], strict=True):
             _store_row(low, target, y, i)
         nexts = carried.settle(results[:nc])
@@ -221,15 +220,15 @@ def _store_row(low: Lowering, target: Any, y: Value, i: Node) -> None:
         low.for_range(y.size, lambda n: low.emit(Store(target, low.k("add", start, n), low.element(y, n))))
 
 
-def _touched(jaxpr: Any) -> list[bool]:
+def _touched(jaxpr: Jaxpr) -> list[bool]:
     """Which arguments of a jaxpr are read or written at moving positions inside it."""
     found: set[Any] = set()
     for eqn in jaxpr.eqns:
-        if eqn.primitive.name in _TOUCHING:
+        if eqn.name in _TOUCHING:
             if any(not isinstance(a, jex.Literal) for a in eqn.invars[1:]):
                 found.add(eqn.invars[0])
             continue
-        for inner in jex.jaxprs_in_params(eqn.params):
+        for inner in inner_jaxprs(eqn.params):
             marks = _touched(inner)
             outer = eqn.invars[len(eqn.invars) - len(marks) :] if len(marks) <= len(eqn.invars) else []
             found.update(a for a, mark in zip(outer, marks, strict=False) if mark and not isinstance(a, jex.Literal))
@@ -242,9 +241,9 @@ def _cond(low: Lowering, site: Site, which: Value, *operands: Value) -> list[Val
     selector = low.element(which, low.index(0))
     selector = low.k("convert", selector, dtype="i8")
     if selector.op == "const":
-        return low.closed(branches[min(max(selector.data, 0), len(branches) - 1)], operands, site.dead[1:])
+        return low.evaluate(branches[min(max(selector.data, 0), len(branches) - 1)], operands, site.dead[1:])
     if low.flat:
-        return _selected(low, [low.closed(b, operands) for b in branches], selector)
+        return _selected(low, [low.evaluate(b, operands) for b in branches], selector)
     return _branched(low, site, branches, selector, operands)
 
 
@@ -263,11 +262,11 @@ def _chosen(low: Lowering, here: Node, a: Value, b: Value) -> Value:
 
 def _branched(low: Lowering, site: Site, branches: Any, selector: Node, operands: Sequence[Value]) -> list[Value]:
     blocks, results = [], []
-    for closed in branches:
+    for branch in branches:
         block = Block(low.block)
         with low.inside(block):
             inner = [_renamed(low, v, block) for v in operands]
-            results.append(low.closed(closed, inner, site.dead[1:]))
+            results.append(low.evaluate(branch, inner, site.dead[1:]))
         blocks.append(block)
     out: list[Value] = []
     yields: list[list[Node]] = [[] for _ in branches]
@@ -325,7 +324,7 @@ _FEW: Final = 4
 _TEMPLATE_COST: Final = 200
 
 RULES: Final[dict[str, Any]] = {
-    **dict.fromkeys(("jit", "custom_jvp_call", "custom_vjp_call", "remat2"), _call),
+    "call": _call,
     "while": _while,
     "scan": _scan,
     "cond": _cond,

@@ -88,6 +88,23 @@ def _square(k: Any, x: Node) -> Node:
     return k("mul", x, x)
 
 
+def _one_minus_square(k: Any, x: Node) -> Node:
+    """1 - x², in the form that keeps its digits near |x| = 1; a primitive since JAX 0.11.2."""
+    return k("mul", k("add", _one(k, x), x), k("sub", _one(k, x), x))
+
+
+def _polynomial(low: Lowering, site: Site, x: Value, *coefficients: Value) -> Value:
+    """Σ cₙ xⁿ by Horner's rule, lowest coefficient first; a primitive since JAX 0.12."""
+
+    def horner(at: Node, *numbers: Node) -> Node:
+        total = numbers[-1]
+        for number in numbers[-2::-1]:
+            total = low.k("add", low.k("mul", total, at), number)
+        return total
+
+    return each(low, site, horner, x, *coefficients)
+
+
 def _total_lt(k: Any, a: Node, b: Node) -> Node:
     """a < b where NaN is the largest number."""
     less = k("lt", a, b)
@@ -173,6 +190,8 @@ RULES: Final[dict[str, Any]] = {
     "rsqrt": _composed(_rsqrt),
     "logistic": _composed(_logistic),
     "square": _composed(_square),
+    "one_minus_square": _composed(_one_minus_square),
+    "polynomial": _polynomial,
     "lt_to": _composed(_total_lt),
     "le_to": _composed(_total_le),
     "eq_to": _composed(_total_eq),

@@ -19,15 +19,6 @@ if TYPE_CHECKING:
 Matrix = list[list[Node]]
 
 
-def _linear_solve(low: Lowering, site: Site, *values: Value) -> list[Value]:
-    """custom_linear_solve: run the solver it carries."""
-    lengths, jaxprs = site.params["const_lengths"], site.params["jaxprs"]
-    before = lengths.matvec + lengths.vecmat
-    constants = values[before : before + lengths.solve]
-    right = values[before + lengths.solve + lengths.transpose_solve :]
-    return low.closed(jaxprs.solve, [*constants, *right])
-
-
 def _matrices(low: Lowering, a: Value) -> list[Matrix]:
     """The matrices of a stack, taken apart."""
     nodes = low.scalars(a).nodes
@@ -191,7 +182,6 @@ def _tridiagonal_one(low: Lowering, dl: list[Node], d: list[Node], du: list[Node
 
 
 RULES: Final[dict[str, Any]] = {
-    "custom_linear_solve": _linear_solve,
     "cholesky": _cholesky,
     "triangular_solve": _triangular_solve,
     "lu": _lu,
