@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 
+from holonomy.extras import MissingExtra
+
 if TYPE_CHECKING:
     from holonomy.scene import Performance, Scene
 
@@ -66,6 +68,8 @@ def _sentence(error: Exception) -> tuple[str, int]:
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, ValueError):
         return text, BAD_INPUT
+    if isinstance(error, MissingExtra):
+        return text, FAILED
     return f"{type(error).__name__}: {text} (--traceback shows where).", FAILED
 
 
@@ -110,7 +114,7 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     traceback: Traceback = False,
 ) -> None:
-    """Run a scene: write its data and picture, print its certificate."""
+    """Run a scene: write its data and picture, print its certificate. Pictures need the extra `plot`."""
     from holonomy.scene import changed, load
 
     read = changed(load(scene), _changes(change or []), t_end, dt, source=scene.name)
@@ -142,6 +146,8 @@ def _report(title: str, performance: Performance) -> None:
     typer.echo(str(performance.run.certificate))
     for file in performance.files:
         typer.echo(f"wrote {file}")
+    for sentence in performance.omitted:
+        typer.echo(f"holonomy: {sentence}", err=True)
 
 
 def _changes(given: list[str]) -> dict[str, str]:

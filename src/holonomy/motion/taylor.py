@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from holonomy.extras import require
 from holonomy.motion import eventful, loop, taylor_events
 from holonomy.motion.engine import Engine
 from holonomy.motion.method import AbstractMethod, PositionVelocity, Status
@@ -82,7 +83,7 @@ class Heyoka:
     def __init__(self, system: System, method: Taylor, wanted: str | None):
         if wanted is not None:
             raise ValueError(f"Taylor runs on heyoka alone; leave out engine=, or use another method. Got {wanted!r}.")
-        _installed()
+        require("taylor", "hl.Taylor", "without it, hl.Gauss(3) with a small dt comes close to round-off")
         if not system.flat:
             raise ValueError(
                 f"Taylor works in coordinates, and points of {system.space} are arrays without coordinates of their "
@@ -191,16 +192,6 @@ def _looks(system: System, method: Taylor, times: Any, points: Any, speeds: Any)
     return jax.lax.map(
         lambda row: loop.look(system, method, row[0], PositionVelocity(row[1], row[2])), (times, points, speeds)
     )
-
-
-def _installed() -> None:
-    try:
-        import heyoka  # noqa: F401
-    except ImportError as error:
-        raise ValueError(
-            "Taylor needs heyoka, which is not installed: pip install holonomy[taylor]. Without it, hl.Gauss(3) with a "
-            "small dt comes close to round-off too."
-        ) from error
 
 
 _motions: dict[Any, tuple[taylor.Motion, np.ndarray]] = {}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import holonomy as hl
+from holonomy.extras import MissingExtra, require
 
 from .assembly import build
 from .errors import SceneError, clipped
@@ -21,10 +22,14 @@ from .writing import dumps
 
 @dataclass(frozen=True)
 class Performance:
-    """A run and the files it was written to. A run that was interrupted is there up to that point."""
+    """A run and the files it was written to. A run that was interrupted is there up to that point.
+
+    `omitted` holds a sentence for each output that was left out because a package is not installed.
+    """
 
     run: hl.Run
     files: tuple[Path, ...]
+    omitted: tuple[str, ...] = ()
 
 
 def perform(scene: Scene, folder: str | Path, stem: str, progress: Any = None) -> Performance:
@@ -37,16 +42,35 @@ def perform(scene: Scene, folder: str | Path, stem: str, progress: Any = None) -
 
     Ctrl-C while it computes keeps what was computed; check `performance.run.result`.
 
-    **Raises** `SceneError` for a folder or file that cannot be written, `hl.SimulationError` when the run fails.
+    Pictures need the extra `plot` and animations the extra `video`. A picture that the scene does not name is left out
+    where the extra is not installed.
+
+    **Raises** `SceneError` for a folder or file that cannot be written, `hl.SimulationError` when the run fails,
+    `MissingExtra` for a named picture or an animation without its extra, before anything is computed.
     """
+    outputs, omitted = _possible(scene.outputs)
     built = build(scene)
     with _staged(Path(folder)) as (stage, commit):
         run = hl.simulate(built.system, **built.arguments, progress=progress, throw=False)
         if not run.result.ok and (run.result.name != "interrupted" or len(run.t) < 2):
             raise hl.SimulationError(run)
         run = dataclasses.replace(run, notes=(*run.notes, ("scene", dumps(scene))))
-        names = write(run, scene.outputs, stage, stem)
-        return Performance(run, commit(names))
+        names = write(run, outputs, stage, stem)
+        return Performance(run, commit(names), omitted)
+
+
+def _possible(outputs: Outputs) -> tuple[Outputs, tuple[str, ...]]:
+    """The outputs that the installed packages can write, and a sentence for each that they cannot."""
+    if outputs.animation:
+        require("video", "An animation")
+    try:
+        if outputs.picture:
+            require("plot", "A picture")
+    except MissingExtra as error:
+        if isinstance(outputs.picture, str):
+            raise
+        return dataclasses.replace(outputs, picture=False), (str(error),)
+    return outputs, ()
 
 
 def write(run: hl.Run, outputs: Outputs, folder: Path, stem: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from holonomy.extras import require
 from holonomy.files import whole
 from holonomy.show.style import OKABE_ITO, style
 
@@ -24,6 +25,8 @@ def animate(
 
     Frames lie at equal times on the motion itself (`run(t)`), not on the saved states. `rods` joins the particles in
     their order, from the origin in the plane.
+
+    Needs matplotlib, imageio and imageio-ffmpeg, which the extra `video` brings.
     """
     target = Path(path)
     if target.suffix.lower() not in _FORMATS:
@@ -34,6 +37,7 @@ def animate(
         )
     if not fps > 0 or not speed > 0:
         raise ValueError(f"fps and speed must be positive; got fps={fps!r}, speed={speed!r}.")
+    require("video", "run.animate()")
     duration = abs(float(run.t[-1] - run.t[0]))
     times = np.linspace(run.t[0], run.t[-1], max(2, round(duration / speed * fps)))
     states = run(times)[0]

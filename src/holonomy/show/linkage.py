@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from holonomy.extras import require
 from holonomy.show.animate import write
 from holonomy.show.reproduce import linkage_draw as draw
 from holonomy.show.style import OKABE_ITO, style
@@ -25,6 +26,7 @@ def animate_linkage(link: Any, points: Any, path: str | Path, *, fps: int = 30) 
         raise ValueError(
             f"points must be at least two rows of the sphere, shape (k, {link.rods - 1}); got {rows.shape}."
         )
+    require("video", "linkage.animate()")
     return write(target, _frames(link, rows / np.linalg.norm(rows, axis=1, keepdims=True)), fps)
 
 

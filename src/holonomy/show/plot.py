@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from holonomy.extras import require
 from holonomy.show.style import OKABE_ITO, style
 
 if TYPE_CHECKING:
@@ -21,12 +22,13 @@ _UNITS = {"angle": "rad", "length": "m", "number": ""}
 def plot(run: Run, *, wrap: bool = True) -> Figure:
     """The coordinates over time, the energy's error, and the particles' paths where positions are known.
 
-    `wrap` shows angles in (−π, π]; the run itself never wraps them.
+    `wrap` shows angles in (−π, π]; the run itself never wraps them. Needs matplotlib, which the extra `plot` brings.
     """
-    from matplotlib.figure import Figure
-
     if len(run.t) == 0:
         raise ValueError("The run saved no state, so there is nothing to plot.")
+    require("plot", "run.plot()")
+    from matplotlib.figure import Figure
+
     places = positions(run)
     with style():
         figure = Figure(figsize=(10.5 if places is not None else 6.5, 5.6))

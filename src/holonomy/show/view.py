@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holonomy.extras import require
+
 if TYPE_CHECKING:
     from holonomy.motion import AbstractMethod, Run
     from holonomy.show.widget import RunView, StudioView
@@ -32,8 +34,9 @@ def view(
     from holonomy.show.replay import record
 
     _checked(height)
+    widgets = _widgets("run.view()")
     recording = record(run, title=title, rods=rods, speed=speed)
-    return _widgets("run.view()").RunView(recording, height=height, autoplay=autoplay)
+    return widgets.RunView(recording, height=height, autoplay=autoplay)
 
 
 def studio(
@@ -62,9 +65,10 @@ def studio(
     from holonomy.show.live import Live
 
     _checked(height)
+    widgets = _widgets("system.studio()")
     rest = np.zeros(np.shape(q0)) if v0 is None else v0
     live = Live(system, q0, rest, dt=dt, method=method, speed=speed, title=title, rods=rods)
-    return _widgets("system.studio()").StudioView(live, height=height, autoplay=autoplay)
+    return widgets.StudioView(live, height=height, autoplay=autoplay)
 
 
 def _checked(height: Any) -> None:
@@ -73,11 +77,7 @@ def _checked(height: Any) -> None:
 
 
 def _widgets(caller: str) -> Any:
-    """The module of the widgets, or a sentence that says what to install."""
-    try:
-        import anywidget  # noqa: F401
-    except ImportError as error:
-        raise ImportError(f"{caller} needs anywidget: install the extra, pip install 'holonomy[notebook]'.") from error
+    require("notebook", caller)
     from holonomy.show import widget
 
     return widget

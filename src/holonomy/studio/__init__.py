@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from holonomy.extras import require
+
 
 def serve(host: str = "127.0.0.1", port: int = 8765, open_browser: bool = True) -> None:
     """Serve the studio on this machine's loopback until interrupted, and print its address.
@@ -16,7 +18,10 @@ def serve(host: str = "127.0.0.1", port: int = 8765, open_browser: bool = True) 
       of users and is not meant for a network.
     - `port`: the TCP port; 0 takes a free one. When it is taken, one of the next few is used.
     - `open_browser`: also open the address in the user's browser.
+
+    Needs starlette, uvicorn and websockets, which the extra `studio` brings.
     """
+    require("studio", "The studio")
     from holonomy.studio.serving import serve as run
 
     run(host, port, open_browser)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from holonomy.extras import MissingExtra
 from holonomy.studio import serve
 
 
@@ -18,7 +19,7 @@ def main() -> None:
     options = parser.parse_args()
     try:
         serve(options.host, options.port, not options.no_browser)
-    except ValueError as error:
+    except (MissingExtra, ValueError) as error:
         raise SystemExit(str(error)) from None
     except KeyboardInterrupt:
         pass

@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holonomy.extras import require
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -19,6 +21,7 @@ class Reproduction(NamedTuple):
 
 def _make(module: str) -> Callable[[], Reproduction]:
     def make() -> Reproduction:
+        require("plot", "This figure")
         return importlib.import_module(f"holonomy.show.reproduce.{module}").make()
 
     return make
