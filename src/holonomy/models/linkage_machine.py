@@ -15,6 +15,7 @@ import numpy as np
 
 from holonomy.geometry.metric import known
 from holonomy.trace import native
+from holonomy.trace.plan import Unsupported
 
 _kept: dict[Any, Any] = {}
 
@@ -45,6 +46,6 @@ def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[.
         double = all(np.asarray(a).dtype in (np.float64, np.int64) for a in leaves)
         try:
             _kept[key] = native.compile(function, args) if double else jax.jit(function)
-        except native.Unsupported:
+        except Unsupported:
             _kept[key] = jax.jit(function)
     return _kept[key]

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a run knows about its own quality; `str` gives a table, and so does a notebook."""
+    """What a run knows about its own quality; `str` gives a table, and so does a notebook.
+
+    `why_not_native` is the full reason where native code was wanted and could not be made; the table has it in short.
+    """
 
     engine: str
     method: str
@@ -32,6 +35,7 @@ class Certificate:
     violation: float = 0.0
     velocity_violation: float = 0.0
     events: dict[str, int] = field(default_factory=dict)
+    why_not_native: str = ""
 
     def rows(self) -> list[tuple[str, str]]:
         """The table's rows, label and figure."""
@@ -94,6 +98,7 @@ def certify(run: Run) -> Certificate:
         violation=float(np.max(np.asarray(run.violation)[:, 0], initial=0.0)),
         velocity_violation=float(np.max(np.asarray(run.violation)[:, 1], initial=0.0)),
         events={name: n for i, name in enumerate(run.events.names) if (n := int(np.sum(run.events.which == i)))},
+        why_not_native=notes.get("refusal", ""),
     )
 
 

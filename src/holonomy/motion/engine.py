@@ -10,6 +10,7 @@ import numpy as np
 
 from holonomy.motion.method import AbstractMethod, AbstractRungeKutta
 from holonomy.systems import System
+from holonomy.trace.plan import Unsupported, attempt
 
 # Above this a machine function of single numbers grows faster than what it saves; XLA works on whole arrays.
 LARGEST = 12
@@ -22,20 +23,22 @@ ENGINES = (None, "native", "xla")
 class Engine:
     """Runs traced functions, compiled once per structure of their arguments; numbers are data.
 
-    `name` is what the certificate says; `note` says why something did not run where it was asked to.
+    `name` is what the certificate says; `refusal` says at length why something has no native code.
     """
 
     def __init__(self, system: System, method: AbstractMethod, wanted: str | None):
         self.strict = wanted == "native"
         self.native = wanted == "native" or (wanted is None and _suits(system, method))
-        self.note = ""
+        self.refusal = ""
+        self._brief = ""
 
     @property
     def name(self) -> str:
         """The engine's name, with the reason when it is not the one that was tried."""
         if self.native:
             return "native (one machine function)"
-        return f"xla on {jax.default_backend()}{self.note}"
+        reason = f" (no native code: {self._brief})" if self._brief else ""
+        return f"xla on {jax.default_backend()}{reason}"
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """The value of a function of PyTrees of arrays."""
@@ -53,15 +56,13 @@ class Engine:
         return None if compiled is None else compiled.batch
 
     def _native(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        from holonomy.trace import native  # here, so that work that never compiles natively does not load LLVM
-
         try:
             return _machine(function, args)
-        except native.Unsupported as error:
+        except Unsupported as error:
             if self.strict:
                 raise ValueError(f"engine='native' cannot run this system: {error} Use engine='xla'.") from error
             self.native = False
-            self.note = f" (native code: {error})"
+            self.refusal, self._brief = str(error), error.brief
             return None
 
 
@@ -76,20 +77,25 @@ _jits: dict[Any, Any] = {}
 
 
 def _machine(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    from holonomy.trace import native
-
     leaves, structure = jax.tree.flatten(args)
     key = (function, structure, tuple((np.shape(x), _dtype(x)) for x in leaves))
     found = _machines.get(key)
     if found is None:
         try:
-            found = native.compile(function, args)
-        except native.Unsupported as error:
+            found = _compiler()(function, args)
+        except Unsupported as error:
             found = error
         _machines[key] = found
     if isinstance(found, Exception):
         raise found
     return found
+
+
+def _compiler() -> Callable[..., Any]:
+    """The compiler, loaded here so that work that never compiles natively does not load LLVM."""
+    with attempt("loading LLVM"):
+        from holonomy.trace import native
+    return native.compile
 
 
 def _dtype(x: Any) -> str:

@@ -93,7 +93,10 @@ def drive(problem: check.Problem, rows: Plan, notes: dict[str, str], progress: b
                     break
         except KeyboardInterrupt:
             code = int(Code.interrupted)
-    return _collect(problem, rows, {**notes, "engine": driver.engine.name}, saved, now, code, driver.happened)
+    notes = {**notes, "engine": driver.engine.name}
+    if driver.engine.refusal:
+        notes["refusal"] = driver.engine.refusal
+    return _collect(problem, rows, notes, saved, now, code, driver.happened)
 
 
 def _collect(

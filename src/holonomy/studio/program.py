@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,10 @@ import numpy as np
 from holonomy.motion import AbstractMethod, Code, loop
 from holonomy.studio.kernel import Blueprint, Layout
 from holonomy.systems import System
-from holonomy.trace.parcel import Parcel, pack
+from holonomy.trace.parcel import XLA, Parcel, export, pack
+from holonomy.trace.plan import Unsupported
+
+_log = logging.getLogger(__name__)
 
 Observed = tuple[Any, Any, Any]
 """Channels, positions of the moving points, strains of the rods."""
@@ -76,9 +80,20 @@ def blueprint(program: Program) -> Blueprint:
         "start": (start, (numbers, time, zeros, zeros)),
         "advance": (advance, (numbers, np.zeros(width), np.zeros(2), np.zeros(2, np.int64))),
     }
-    parcels = {name: pack(function, args) for name, (function, args) in functions.items()}
+    parcels = {name: _compiled(function, args) for name, (function, args) in functions.items()}
     parcels |= {name: _packed(function, *args) for name, (function, args) in program.routines.items()}
-    return Blueprint(parcels, _layout(program), "native (one machine function)", method.label, _traits(method))
+    native = all(parcel.identity != XLA for parcel in parcels.values())
+    engine = "native (one machine function)" if native else "xla on cpu (no native code for this structure)"
+    return Blueprint(parcels, _layout(program), engine, method.label, _traits(method))
+
+
+def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Parcel:
+    """Machine code, or where there is none the function as XLA runs it."""
+    try:
+        return pack(function, args)
+    except Unsupported as error:
+        _log.warning("no native code: %s", error)
+        return export(function, args)
 
 
 _kept: dict[Any, Parcel] = {}
@@ -88,7 +103,7 @@ def _packed(function: Callable[..., Any], *args: Any) -> Parcel:
     """A lab's own routine: several structures may share one, so that each function is compiled once."""
     key = (function, tuple((np.shape(a), np.asarray(a).dtype.str) for a in args))
     if key not in _kept:
-        _kept[key] = pack(function, args)
+        _kept[key] = _compiled(function, args)
     return _kept[key]
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 import jax
 import jax.extend.core as jex
 
-from holonomy.trace.plan import Unsupported
+from holonomy.trace.plan import Unsupported, attempt
 
 # JAX 0.11 made the closed jaxpr (a jaxpr with its constants) and the open one a single class.
 JAXPRS: Final = (jex.Jaxpr, getattr(jex, "ClosedJaxpr", jex.Jaxpr))
@@ -59,7 +59,8 @@ class Jaxpr:
 def traced(function: Callable[..., Any], args: Sequence[Any]) -> tuple[Jaxpr, Any]:
     """The jaxpr of `function` at arguments shaped like `args`, and its results as a tree of shapes and types."""
     closed, shape = jax.make_jaxpr(function, return_shape=True)(*args)
-    return read(closed), shape
+    with attempt("reading the traced function"):
+        return read(closed), shape
 
 
 def read(closed: Any) -> Jaxpr:

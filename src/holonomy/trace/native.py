@@ -21,7 +21,7 @@ from holonomy.trace.limits import Limits, TooLarge
 from holonomy.trace.lower import Lowering
 from holonomy.trace.machine import Loaded, load, vector_width
 from holonomy.trace.module import module
-from holonomy.trace.plan import Plan, Unsupported
+from holonomy.trace.plan import Plan, Unsupported, attempt
 from holonomy.trace.structure import Form
 
 __all__ = ["Compiled", "Limits", "Unsupported", "compilations", "compile"]
@@ -140,10 +140,11 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
 
     A function of the same form as an earlier one, whatever its numbers, reuses that one's code. `limits` says what is
     taken apart into scalars and what stays in memory; by default as much as is worth it.
-    Raises `Unsupported`, naming the primitive, for what has no native form.
+    Raises `Unsupported` for what has no native form, and for nothing else that happens after tracing.
     """
     jaxpr, shape = traced(fun, example_args)
-    form = Form(jaxpr)
+    with attempt("reading the traced function"):
+        form = Form(jaxpr)
     code = _code((form.key, limits), jaxpr, form, _ATTEMPTS if limits is None else (limits,))
     return Compiled(code, _hidden(form), jax.tree.structure(tuple(example_args)), jax.tree.structure(shape))
 
@@ -151,8 +152,9 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
 def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str, int, Plan, list[np.ndarray]]:
     """What `compile` would build: LLVM code, its scratch bytes, its plan, and its hidden arguments."""
     jaxpr, _ = traced(fun, example_args)
-    form = Form(jaxpr)
-    ir, scratch = module(plan := _lowered(jaxpr, form, _ATTEMPTS), vector_width())
+    with attempt("reading the traced function"):
+        form = Form(jaxpr)
+    ir, scratch, plan = _written(jaxpr, form, _ATTEMPTS)
     return ir, scratch, plan, _hidden(form)
 
 
@@ -170,8 +172,18 @@ def _code(key: Any, jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Cod
 
 
 def _build(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Code:
-    ir, scratch = module(plan := _lowered(jaxpr, form, attempts), vector_width())
-    return Code(load(ir), scratch, plan.inputs, plan.outputs)
+    ir, scratch, plan = _written(jaxpr, form, attempts)
+    with attempt("compiling with LLVM"):
+        return Code(load(ir), scratch, plan.inputs, plan.outputs)
+
+
+def _written(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> tuple[str, int, Plan]:
+    """LLVM's text of a jaxpr, the bytes of scratch memory it needs, and the plan it was written from."""
+    with attempt("lowering to scalar operations"):
+        plan = _lowered(jaxpr, form, attempts)
+    with attempt("writing LLVM code"):
+        ir, scratch = module(plan, vector_width())
+    return ir, scratch, plan
 
 
 def _lowered(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Plan:

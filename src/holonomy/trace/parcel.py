@@ -1,6 +1,7 @@
 """Machine code that one process makes and another runs: tracing and compiling away from a process that must not wait.
 
-Nothing here imports JAX but `pack`, so that the process that only runs the code starts quickly and stays small.
+Nothing here imports JAX but `pack` and `export`, so that the process that only runs machine code starts quickly and
+stays small. A function without a native form is exported for XLA instead; running it loads JAX.
 """
 
 from __future__ import annotations
@@ -8,16 +9,22 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from holonomy.trace import machine
+from holonomy.trace.plan import attempt
+
+XLA: Final = "xla"
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """A function as an object file for this machine, with the shapes and types of what goes in and comes out."""
+    """A function as an object file for this machine, with the shapes and types of what goes in and comes out.
+
+    `identity` says what made the code; for a function exported for XLA it is `XLA`.
+    """
 
     code: bytes
     identity: str
@@ -37,10 +44,27 @@ def pack(function: Callable[..., Any], example_args: Sequence[Any]) -> Parcel:
 
     ir, scratch, plan, hidden = native.described(function, example_args)
     taken = len(plan.inputs) - len(hidden)
+    with attempt("compiling with LLVM"):
+        code = machine.assemble(ir)
     return Parcel(
-        machine.assemble(ir), machine.identity(), scratch,
+        code, machine.identity(), scratch,
         _specified(plan.inputs[:taken]), tuple(hidden), _specified(plan.outputs),
     )  # fmt: skip
+
+
+def export(function: Callable[..., Any], example_args: Sequence[Any]) -> Parcel:
+    """The parcel of a function that has no native form: its program for XLA, compiled where it is loaded."""
+    import jax
+    import jax.export
+
+    def flat(*args: Any) -> Any:
+        return jax.tree.leaves(function(*args))
+
+    args = [np.asarray(a) for a in example_args]
+    exported = jax.export.export(jax.jit(flat))(*[jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args])
+    inputs = tuple((a.shape, a.dtype.str) for a in args)
+    outputs = tuple((tuple(a.shape), np.dtype(a.dtype).str) for a in exported.out_avals)
+    return Parcel(bytes(exported.serialize()), XLA, 0, inputs, (), outputs)
 
 
 def _specified(arrays: Sequence[Any]) -> tuple[tuple[tuple[int, ...], str], ...]:
@@ -53,15 +77,22 @@ class Routine:
     """A parcel loaded into this process. Other threads run while it does."""
 
     def __init__(self, parcel: Parcel):
-        if parcel.identity != machine.identity():
-            raise ValueError("This machine code was made on another machine or by another LLVM; compile it again.")
-        self._loaded = machine.link(parcel.code)
-        self._scratch = parcel.scratch
         self._inputs = [(shape, np.dtype(kind)) for shape, kind in parcel.inputs]
         self._outputs = [(shape, np.dtype(kind)) for shape, kind in parcel.outputs]
-        self._hidden = parcel.hidden
-        self._table = ctypes.c_void_p * (len(self._inputs) + len(parcel.hidden) + len(self._outputs))
-        self._hidden_places = [_place(array) for array in parcel.hidden]
+        self._run = _in_xla(parcel) if parcel.identity == XLA else self._native(parcel)
+
+    def _native(self, parcel: Parcel) -> Callable[..., Any]:
+        if parcel.identity != machine.identity():
+            raise ValueError("This machine code was made on another machine or by another LLVM; compile it again.")
+        loaded = machine.link(parcel.code)
+        row = ctypes.c_void_p * (len(self._inputs) + len(parcel.hidden) + len(self._outputs))
+        hidden = [_place(array) for array in parcel.hidden]
+
+        def run(given: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+            scratch = np.empty(parcel.scratch, np.uint8)
+            loaded.kernel(row(*map(_place, given), *hidden, *map(_place, results)), _place(scratch))
+
+        return run
 
     def __call__(self, *args: Any) -> list[np.ndarray]:
         """The results for arguments of the shapes it was compiled for."""
@@ -71,10 +102,21 @@ class Routine:
             _fitted(k, x, shape, kind) for k, (x, (shape, kind)) in enumerate(zip(args, self._inputs, strict=True))
         ]
         results = [np.empty(shape, kind) for shape, kind in self._outputs]
-        scratch = np.empty(self._scratch, np.uint8)
-        table = self._table(*map(_place, given), *self._hidden_places, *map(_place, results))
-        self._loaded.kernel(table, _place(scratch))
+        self._run(given, results)
         return results
+
+
+def _in_xla(parcel: Parcel) -> Callable[..., Any]:
+    import jax
+    import jax.export
+
+    function = jax.jit(jax.export.deserialize(bytearray(parcel.code)).call)
+
+    def run(given: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+        for result, value in zip(results, function(*given), strict=True):
+            result[...] = np.asarray(value)
+
+    return run
 
 
 def _fitted(position: int, x: Any, shape: tuple[int, ...], kind: np.dtype) -> np.ndarray:

@@ -7,6 +7,8 @@ among those of the variables it depends on, so what does not change in a loop is
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +18,28 @@ from holonomy.trace.dag import Node
 
 
 class Unsupported(Exception):
-    """A function uses what native code cannot express; the message names it and says what to do."""
+    """A function has no form as machine code or as one expression; the message names the reason and what to do."""
+
+    @property
+    def brief(self) -> str:
+        """The reason in one short line."""
+        return str(self).partition(". ")[0].partition("; ")[0].rstrip(".")
+
+
+@contextmanager
+def attempt(stage: str) -> Iterator[None]:
+    """Report any failure of a stage between a function and its machine code as `Unsupported`.
+
+    A function that cannot be lowered still runs in XLA, so no failure here may reach the user as a traceback, be it a
+    primitive or parameter of a version of JAX that is not known here, a mistake in a rule, or a refusal by LLVM.
+    """
+    try:
+        yield
+    except Unsupported:
+        raise
+    except Exception as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise Unsupported(f"{stage} failed with {type(error).__name__}: {reason}") from error
 
 
 @dataclass(eq=False, slots=True)

@@ -12,9 +12,10 @@ import jax
 import numpy as np
 
 from holonomy.trace.dag import Node, dtype_name
-from holonomy.trace.jaxpr import traced
+from holonomy.trace.jaxpr import Jaxpr, traced
 from holonomy.trace.limits import Limits
 from holonomy.trace.lower import Lowering
+from holonomy.trace.plan import attempt
 from holonomy.trace.simplify import Algebra
 from holonomy.trace.structure import Form
 from holonomy.trace.values import Scalars
@@ -44,6 +45,11 @@ def scalarise(fun: Callable[..., Any], example_args: Sequence[Any], *, hoist: bo
     With `hoist=False` all numbers stay constants of the graph.
     """
     jaxpr, shape = traced(fun, example_args)
+    with attempt("taking the function apart"):
+        return _flat(jaxpr, shape, hoist)
+
+
+def _flat(jaxpr: Jaxpr, shape: Any, hoist: bool) -> Flat:
     form = Form(jaxpr, whole_arrays=False) if hoist else None
     leaves = [(tuple(v.aval.shape), dtype_name(v.aval.dtype)) for v in jaxpr.invars]
     lowering = Lowering(Limits(scalars=1 << 20), flat=True, form=form, leaf=len(leaves))
