@@ -148,7 +148,7 @@ def explain(printed: str, folder: Path) -> str:
     return f"pip could not install the packages: {reason}; {where}"
 
 
-def fill(folder: Path, requirements: Path, ranges: str | None = None) -> None:
+def fill(folder: Path, requirements: Path, ranges: str | None = None, *, options: tuple[str, ...] = ()) -> None:
     """Install a hashed requirements file, or the extras named by `ranges`, and the checkout itself, editable."""
     try:
         marker(folder).touch()
@@ -156,7 +156,7 @@ def fill(folder: Path, requirements: Path, ranges: str | None = None) -> None:
         sys.exit(no_writing(folder, error))
     try:
         if ranges is None:
-            pip(folder, *LOCKED_OPTIONS, "-r", str(requirements))
+            pip(folder, *LOCKED_OPTIONS, *options, "-r", str(requirements))
             # The build backend is one of the locked packages, so that nothing comes in beside the lock.
             pip(folder, "--no-deps", "--no-build-isolation", "-e", ".")
         else:
