@@ -86,14 +86,10 @@ def test_without_any_python_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch
         compat.main(["locked"])
 
 
-def test_the_lock_is_read_for_the_python_that_asks(tmp_path: Path) -> None:
+def test_the_lock_is_read_for_the_python_that_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = tmp_path / "lock.txt"
-    lock.write_text(
-        "a==1.0 ; python_full_version < '3' \\\n    --hash=sha256:0\na==2.0 ; python_full_version >= '3' \\\n    --hash=0\n"
-        "b==3 \\\n    --hash=sha256:0\n    # via a\n"
-    )
-    monkey = pytest.MonkeyPatch()
-    with monkey.context() as patch:
-        patch.setattr(compat, "interpreter", lambda folder: Path(sys.executable))
-        assert compat.ask(tmp_path, compat.LOCKED, str(lock)) == {"a": "2.0", "b": "3"}
-        assert compat.ask(tmp_path, compat.INSTALLED)["pytest"] == pytest.__version__
+    lines = ("a==1.0 ; python_full_version < '3' \\", "a==2.0 ; python_full_version >= '3' \\", "b==3 \\")
+    lock.write_text("".join(f"{line}\n    --hash=sha256:0\n    # via a\n" for line in lines))
+    monkeypatch.setattr(compat, "interpreter", lambda folder: Path(sys.executable))
+    assert compat.ask(tmp_path, compat.LOCKED, str(lock)) == {"a": "2.0", "b": "3"}
+    assert compat.ask(tmp_path, compat.INSTALLED)["pytest"] == pytest.__version__
