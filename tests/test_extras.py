@@ -180,3 +180,8 @@ def test_the_command_fits_the_way_holonomy_was_installed(
 ) -> None:
     monkeypatch.setattr(extras, "_origin", lambda: origin)
     assert extras.command("plot") == expected
+
+
+def test_heyoka_comes_from_elsewhere_where_it_has_no_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert extras.command("taylor") == "conda install -c conda-forge heyoka.py"

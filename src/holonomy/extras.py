@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
 from urllib.parse import urlsplit
@@ -46,6 +47,8 @@ def require(extra: str, user: str, otherwise: str = "") -> None:
 
 def command(extra: str) -> str:
     """The command that adds an extra to this installation of holonomy."""
+    if extra == "taylor" and sys.platform != "linux":  # PyPI has heyoka for Linux alone
+        return "conda install -c conda-forge heyoka.py"
     origin = _origin()
     parts = urlsplit(origin.get("url", ""))
     if parts.scheme == "file":  # a wheel or a checkout
