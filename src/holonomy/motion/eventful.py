@@ -44,7 +44,7 @@ def begin(system: System, watched: Any, method: AbstractMethod, t: Any, q: Any, 
         made = jnp.concatenate([jnp.zeros(events, bool), told.made])
         log = record.write(log, made, t, jnp.zeros(setting.labels, q.dtype), q, v, told.v)
         v, touch, code = told.v, told.touch, told.code
-        code = jnp.where(jnp.any(touch.active) & ~method.grips, jnp.int32(Code.no_contact), code)
+        code = jnp.where(jnp.any(touch.active) & (not method.grips), jnp.int32(Code.no_contact), code)
     base = flight.begin(setting, method.start(setting.at(touch), t, q, v), touch)
     return Progress(base, flight.nothing(setting), code, jnp.int64(0), jnp.int32(0), log, jnp.bool_(True))
 

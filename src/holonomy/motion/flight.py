@@ -339,7 +339,7 @@ def land(setting: Setting, base: Base, met: Any, touched: Any, t: Any, q: Any, v
         speed, touch = keep_if(matters, (told.v, told.touch), (speed, touch))
         code = jnp.where(matters, told.code, code)
         code = jnp.where(
-            jnp.any(touch.active) & (code == Code.ok) & ~setting.method.grips, jnp.int32(Code.no_contact), code
+            jnp.any(touch.active) & (code == Code.ok) & (not setting.method.grips), jnp.int32(Code.no_contact), code
         )
         made = jnp.concatenate([made, told.made & matters])
         delay = jnp.concatenate([delay[:events], told.delay])

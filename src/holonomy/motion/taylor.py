@@ -79,6 +79,7 @@ class Heyoka:
     """Runs the loops of `motion.loop` and `motion.eventful` for `Taylor`: same arguments, same results."""
 
     name = "heyoka"
+    refusal = ""
 
     def __init__(self, system: System, method: Taylor, wanted: str | None):
         if wanted is not None:
