@@ -64,9 +64,8 @@ frontend: python-dev node
 	$(NODE) npm run check
 	$(NODE) npm test
 
-# A busy machine may keep a browser waiting past a test's patience: what fails twice is wrong.
 browser: python-dev pages
-	$(NODE) npm run browser || $(NODE) npm run browser
+	$(NODE) npm run browser
 
 docs: python-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -8,10 +8,10 @@ import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { shared, withPage } from "./harness.mjs";
+import { slowTest, shared, withPage } from "./harness.mjs";
 import {
-  becomes, button, changed, drag, numbersIn, pictures, playing, restructured, revisionOf, runPython, setNumber,
-  shown, stateOf, stride, timePast,
+  becomes, button, changed, drag, newContext, numbersIn, pictures, playing, restructured, revisionOf, runPython, noticeShown, setNumber,
+  settled, shown, stateOf, stride, timePast,
 } from "./studio.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -31,7 +31,7 @@ async function someState(page) {
   await drag(page, 1, -70, 30);
   await changed(page, before);
   await page.mouse.up();
-  await pictures(page, 3);
+  await settled(page);
   await stride(page);
   return stateOf(page);
 }
@@ -52,7 +52,7 @@ async function downloaded(page, act) {
 describe("equations", () => {
   withPage("are set by KaTeX, from the system that is simulated", async (page) => {
     await page.keyboard.press("e");
-    await page.locator("dialog .katex").first().waitFor({ timeout: 60_000 });
+    await page.locator("dialog .katex").first().waitFor();
     assert.ok((await page.locator("dialog .formula").count()) >= 1);
     assert.equal(await page.locator("dialog .katex-error").count(), 0);
     const math = await page.locator("dialog math annotation").first().textContent();
@@ -68,7 +68,7 @@ describe("equations", () => {
     await setNumber(page, "links", 30);
     await restructured(page, before);
     await button(page, "Equations");
-    await page.locator("dialog .sheet p", { hasText: /\w+ \w+ \w+.*\./ }).first().waitFor({ timeout: 60_000 });
+    await page.locator("dialog .sheet p", { hasText: /\w+ \w+ \w+.*\./ }).first().waitFor();
   });
 });
 
@@ -96,7 +96,7 @@ describe("a link", () => {
     const other = await page.context().newPage();
     await other.goto(`${new URL(page.url()).origin}/#/pendulum?s=eyJ2ZXJ`);
     await shown(other);
-    await other.locator(".notice.shown").waitFor();
+    await noticeShown(other, /link/i);
   });
 });
 
@@ -166,6 +166,7 @@ describe("export", () => {
     await choose(page, "WebM");
     await button(page, "Play");
     await timePast(page, 0.5);
+    await pictures(page, 30);
     const film = await downloaded(page, () => button(page, "Stop filming"));
     assert.equal(film.content.readUInt32BE(0), 0x1a45dfa3);
     assert.ok(film.content.length > 2000);
@@ -191,14 +192,14 @@ describe("everyone", () => {
       await page.evaluate(rules);
       await audit(page, "the page");
       await page.getByLabel("Ghost", { exact: true }).click();
-      await page.locator('[data-meter="divergence"]').waitFor({ timeout: 30_000 });
+      await page.locator('[data-meter="divergence"]').waitFor();
       await page.locator("summary", { hasText: "Lengths" }).click();
       await page.locator("summary", { hasText: "Export" }).click();
       await audit(page, "with ghost, groups and menu open");
       await page.keyboard.press("Escape");
       for (const sheet of ["Help", "Share", "Equations"]) {
         await button(page, sheet);
-        if (sheet === "Equations") await page.locator("dialog .katex, dialog .sheet p").first().waitFor({ timeout: 60_000 });
+        if (sheet === "Equations") await page.locator("dialog .katex, dialog .sheet p").first().waitFor();
         await audit(page, sheet);
         await page.keyboard.press("Escape");
         await page.locator("dialog").waitFor({ state: "detached" });
@@ -214,12 +215,12 @@ describe("everyone", () => {
     assert.match(await page.locator("dialog").innerText(), /Ctrl Z/);
     await page.keyboard.press("Escape");
     await page.locator("dialog").waitFor({ state: "detached" });
-    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Play");
+    await page.waitForFunction(() => document.activeElement.getAttribute("aria-label") === "Play");
   });
 
   withPage("hears where the motion is held", async (page) => {
-    const said = () => page.locator("[data-summary]").innerText();
-    assert.match(await said(), /^Held at 0\.00 seconds\. θ₁ 2\.00.rad, θ₂ .*\. Total energy/);
+    await settled(page);
+    assert.match(await page.locator("[data-summary]").innerText(), /^Held at 0\.00 seconds\. θ₁ 2\.00.rad, θ₂ .*\. Total energy/);
     await button(page, "Play");
     await timePast(page, 0.2);
     await page.waitForFunction(() => document.querySelector("[data-summary]").innerText === "");
@@ -238,8 +239,8 @@ describe("the bundle", () => {
     assert.ok(total < 400_000, `${total} bytes`);
   });
 
-  it("comes from the studio alone, mathematics included", async () => {
-    const context = await shared.browser.newContext();
+  slowTest("comes from the studio alone, mathematics included", async () => {
+    const context = await newContext(shared.browser);
     const page = await context.newPage();
     const [own, foreign] = [new URL(shared.studio.address).host, []];
     page.on("request", (request) => {
@@ -250,7 +251,7 @@ describe("the bundle", () => {
     await shown(page);
     assert.equal(new URL(page.url()).search, "", "the token does not stay in the address");
     await page.keyboard.press("e");
-    await page.locator("dialog .katex").first().waitFor({ timeout: 60_000 });
+    await page.locator("dialog .katex").first().waitFor();
     assert.deepEqual(foreign, []);
     await context.close();
   });

@@ -2,9 +2,7 @@
 
 import { after, before, it } from "node:test";
 import { launchChromium } from "./chromium.mjs";
-import { openPage, startStudio } from "./studio.mjs";
-
-const TIMEOUT = 180_000;
+import { TEST_LIMIT, reportFailure, openPage, startStudio } from "./studio.mjs";
 
 /** Filled before the first test. */
 export const shared = { browser: null, studio: null };
@@ -18,11 +16,31 @@ after(async () => {
   await shared.studio?.stop();
 });
 
-/** A test with a page of its own, which must end without a word in the console. `options` are those of `openPage`. */
-export function withPage(name, test, options) {
-  it(name, { timeout: TIMEOUT }, async () => {
-    const opened = await openPage(shared.browser, shared.studio.address, options);
-    await test(opened.page);
+/** A test with a time limit for a busy machine. */
+export function slowTest(name, test) {
+  it(name, { timeout: TEST_LIMIT }, async (context) => {
+    try {
+      await test(context);
+    } catch (error) {
+      reportFailure();
+      throw error;
+    }
+  });
+}
+
+/**
+ * A test with a page of its own, which must end without a word in the console. `options` are those of `openPage`, and
+ * `lab`, the fragment of the address that selects a lab.
+ */
+export function withPage(name, test, { lab = "", ...options } = {}) {
+  slowTest(name, async () => {
+    const opened = await openPage(shared.browser, `${shared.studio.address}${lab}`, options);
+    try {
+      await test(opened.page);
+    } catch (error) {
+      await opened.abandon(); // an open page would go on drawing and slow down the other tests
+      throw error;
+    }
     await opened.close();
   });
 }

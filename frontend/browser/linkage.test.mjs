@@ -5,42 +5,22 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { fileURLToPath } from "node:url";
-import { shared } from "./harness.mjs";
+import { withPage as onPage } from "./harness.mjs";
 import {
-  becomes, box, button, changed, drag, handle, numbersIn, openPage, pictures, playing, restructured, revisionOf, runPython,
-  setNumber, shown, slider, stateOf, stride, timePast, velocitiesOf,
+  becomes, box, button, changed, drag, handle, numbersIn, playing, restructured, revisionOf, runPython, noticeShown, setNumber, settled,
+  shown, slider, stateOf, stride, timePast, until, velocitiesOf,
 } from "./studio.mjs";
 
-const PATIENCE = 180_000;
 const POINT = 3;
 const here = dirname(fileURLToPath(import.meta.url));
-const address = () => `${shared.studio.address}#/linkage`;
-let compiled;
-
-/** The first one to open the lab waits for its code; the tests do not. */
-async function warm() {
-  const context = await shared.browser.newContext();
-  const page = await context.newPage();
-  await page.goto(address());
-  await page.locator("[data-studio][data-state]").waitFor({ timeout: PATIENCE });
-  await context.close();
-}
-
-function withPage(name, test, options) {
-  it(name, { timeout: 2 * PATIENCE }, async () => {
-    await (compiled ??= warm());
-    const opened = await openPage(shared.browser, address(), options);
-    await test(opened.page);
-    await opened.close();
-  });
-}
+const withPage = (name, test, options) => onPage(name, test, { lab: "#/linkage", ...options });
 
 const sphere = (page) => page.locator('[data-stage="1"]');
 const surface = (page) => sphere(page).getAttribute("data-surface");
 const lines = async (page, count) =>
-  page.waitForFunction((n) => document.querySelector('[data-stage="1"]').dataset.lines === String(n), count, { timeout: 20_000 });
+  page.waitForFunction((n) => document.querySelector('[data-stage="1"]').dataset.lines === String(n), count);
 
 const places = (page) =>
   page.evaluate(() => [...document.querySelectorAll("[data-body]")].map((e) => ["x", "y", "z"].map((axis) => Number(e.dataset[axis] ?? 0))));
@@ -59,26 +39,36 @@ async function rodsKept(page, base) {
 async function restructure(page, act) {
   const old = await revisionOf(page);
   await act();
-  await page.waitForFunction((was) => document.querySelector("[data-studio]").dataset.revision !== was, old, { timeout: 120_000 });
-  await pictures(page, 3);
+  await restructured(page, old);
+  await settled(page);
+}
+
+/** Wait for another picture of the sphere than this one, and return it. */
+async function another(page, picture) {
+  const look = async () => {
+    const now = await sphere(page).screenshot();
+    return picture.equals(now) ? null : now;
+  };
+  return until(page, look, "another picture of the sphere");
 }
 
 const reading = async (page, name) =>
   Number((await page.locator(`[data-meter="${name}"] .amount`).innerText()).replace("−", "-").replace(/\s.*$/s, "").replace(/[^\d.eE-].*$/s, ""));
 
-/** Take a body, swing it by so many pixels within a few milliseconds, and let go while it moves. */
+/** Take a body, swing it by so many pixels within 32 milliseconds by the clock of the events, and let go while it moves. */
 async function toss(page, body, dx, dy) {
   const { x, y } = await handle(page, body);
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.evaluate(([index, left, top, right, down]) => {
     const button = document.querySelector(`[data-body="${index}"]`);
-    const say = (type, part) =>
-      button.dispatchEvent(new PointerEvent(type, { pointerId: 1, bubbles: true, clientX: left + part * right, clientY: top + part * down }));
-    for (let i = 1; i <= 8; i++) {
-      say("pointermove", i / 8);
-      for (const start = performance.now(); performance.now() < start + 4; );
-    }
+    const start = performance.now();
+    const say = (type, part) => {
+      const event = new PointerEvent(type, { pointerId: 1, bubbles: true, clientX: left + part * right, clientY: top + part * down });
+      Object.defineProperty(event, "timeStamp", { value: start + 32 * part });
+      button.dispatchEvent(event);
+    };
+    for (let i = 1; i <= 8; i++) say("pointermove", i / 8);
     say("pointerup", 1);
   }, [body, x, y, dx, dy]);
   await page.mouse.up();
@@ -132,7 +122,7 @@ describe("the hand", () => {
     const goal = await drag(page, 1, (-18 * x) / Math.hypot(x, y), (18 * y) / Math.hypot(x, y));
     await changed(page, before);
     await page.mouse.up();
-    await pictures(page, 5);
+    await settled(page);
     const there = await handle(page, 1);
     assert.ok(Math.hypot(there.x - goal.x, there.y - goal.y) < 3, `${JSON.stringify(there)} for ${JSON.stringify(goal)}`);
     await rodsKept(page);
@@ -145,7 +135,7 @@ describe("the hand", () => {
     const goal = await drag(page, POINT, 30, 40);
     await changed(page, before);
     await page.mouse.up();
-    await pictures(page, 5);
+    await settled(page);
     const there = await handle(page, POINT);
     assert.ok(Math.hypot(there.x - goal.x, there.y - goal.y) < 1.5, `${JSON.stringify(there)} for ${JSON.stringify(goal)}`);
     await rodsKept(page);
@@ -155,7 +145,7 @@ describe("the hand", () => {
     const before = await stateOf(page);
     await toss(page, POINT, 60, 30);
     await changed(page, before);
-    await pictures(page, 5);
+    await settled(page);
     const thrown = await velocitiesOf(page);
     assert.ok(Math.hypot(...thrown) > 0.3, `${thrown}`);
     const energy = await page.locator('[data-energy="kinetic"]').innerText();
@@ -168,7 +158,7 @@ describe("the hand", () => {
     const before = await stateOf(page);
     await toss(page, 1, 25, -20);
     await changed(page, before);
-    await pictures(page, 5);
+    await settled(page);
     assert.ok(Math.hypot(...(await velocitiesOf(page))) > 0.05);
     await rodsKept(page);
   });
@@ -181,11 +171,10 @@ describe("the hand", () => {
     await page.mouse.down();
     await page.mouse.move(area.x + area.width / 2 + 80, area.y + 0.85 * area.height - 20);
     await page.mouse.up();
-    const turned = await camera();
-    assert.notEqual(turned, first);
+    const turned = await until(page, async () => (await camera()) !== first && camera(), "another view of the sphere");
     await sphere(page).focus();
     await page.keyboard.press("ArrowLeft");
-    assert.notEqual(await camera(), turned);
+    await until(page, async () => (await camera()) !== turned, "another view of the sphere");
     assert.equal(await stateOf(page), state, "the motion does not care");
   });
 
@@ -212,9 +201,9 @@ describe("settings", () => {
     const first = await sphere(page).screenshot();
     await page.getByText("|II|²", { exact: true }).click();
     await page.waitForFunction(() => document.querySelector('[data-stage="1"]').dataset.surface.startsWith("|II|²"));
-    await pictures(page, 3);
+    await settled(page);
     assert.match(await key.getAttribute("aria-label"), /^Colours: Total bending/);
-    assert.notDeepEqual(await sphere(page).screenshot(), first);
+    await another(page, first);
     await button(page, "Undo");
     await page.waitForFunction(() => document.querySelector('[data-stage="1"]').dataset.surface.startsWith("K"));
   });
@@ -225,14 +214,14 @@ describe("settings", () => {
       const old = await surface(page);
       await setNumber(page, name, value);
       await page.waitForFunction((was) => document.querySelector('[data-stage="1"]').dataset.surface !== was, old);
-      await pictures(page, 5);
+      await settled(page);
       if (name === "base") await rodsKept(page, value);
     }
     const old = await surface(page);
     await slider(page, "base").focus();
     await page.keyboard.press("End");
     await page.waitForFunction((was) => document.querySelector('[data-stage="1"]').dataset.surface !== was, old);
-    await pictures(page, 5);
+    await settled(page);
     assert.equal(await revisionOf(page), revision);
     await rodsKept(page, 3.98);
   });
@@ -240,10 +229,10 @@ describe("settings", () => {
   withPage("that make no sense are refused in a sentence", async (page) => {
     await box(page, "base").fill("4.5");
     await box(page, "base").press("Enter");
-    await page.getByText(/^Length of the base lies between .* 4.5 was given/).waitFor();
+    await noticeShown(page, /^Length of the base lies between .* 4.5 was given/);
     await box(page, "hinge_mass").fill("0");
     await box(page, "hinge_mass").press("Enter");
-    await page.getByText(/cannot both be without mass/).waitFor();
+    await noticeShown(page, /cannot both be without mass/);
     assert.equal(await box(page, "hinge_mass").inputValue(), "1");
   });
 
@@ -256,6 +245,7 @@ describe("settings", () => {
     await drag(page, 2, 30, 40);
     await changed(page, before);
     await page.mouse.up();
+    await settled(page);
     const [[x1, y1], [x2, y2]] = await places(page);
     for (const span of [Math.hypot(x1 + 1, y1), Math.hypot(x2 - x1, y2 - y1), Math.hypot(1 - x2, y2)]) assert.ok(Math.abs(span - 1) < 1e-12);
     await restructure(page, () => button(page, "Undo").then(() => button(page, "Undo")));
@@ -282,13 +272,12 @@ describe("geodesics", () => {
     await lines(page, 32);
     const first = await sphere(page).screenshot();
     await setNumber(page, "fan_length", 1.5);
-    await pictures(page, 5);
-    const shorter = await sphere(page).screenshot();
-    assert.notDeepEqual(shorter, first);
+    await settled(page);
+    const shorter = await another(page, first);
     await stride(page);
     await button(page, "Fan from here");
-    await pictures(page, 5);
-    assert.notDeepEqual(await sphere(page).screenshot(), shorter);
+    await settled(page);
+    await another(page, shorter);
     await page.getByLabel("Geodesic fan").click();
     await lines(page, 0);
   });
@@ -306,9 +295,9 @@ describe("geodesics", () => {
     await playing(page, true);
     await button(page, "Pause");
     await playing(page, false);
-    await pictures(page, 3);
+    await settled(page);
     await button(page, "Undo"); // to where B was marked
-    await pictures(page, 5);
+    await settled(page);
     await button(page, "Move from A to B");
     await playing(page, true);
     await button(page, "Pause");
@@ -380,12 +369,12 @@ describe("taking it along", () => {
   withPage("a scene cannot say it, in a sentence", async (page) => {
     await page.locator("summary", { hasText: "Export" }).click();
     await page.locator(".menu button", { hasText: "TOML" }).click();
-    await page.getByText(/A scene file has no word for a linkage/).waitFor();
+    await noticeShown(page, /A scene file has no word for a linkage/);
   });
 
   withPage("the equations are set by KaTeX", async (page) => {
     await button(page, "Equations");
-    await page.locator("dialog .katex").first().waitFor({ timeout: 60_000 });
+    await page.locator("dialog .katex").first().waitFor();
     assert.ok((await page.locator("dialog .formula").count()) >= 3);
     assert.equal(await page.locator("dialog .katex-error").count(), 0);
   });
@@ -402,7 +391,7 @@ describe("everyone", () => {
       await page.getByLabel("Geodesic fan").click();
       await lines(page, 32);
       await button(page, "Mark A here");
-      await pictures(page, 5);
+      await settled(page);
       await page.evaluate(rules);
       const found = await page.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ["violations"] })).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(" | ")}`));
       assert.deepEqual(found, []);

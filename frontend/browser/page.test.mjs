@@ -1,11 +1,11 @@
 // The page that all labs share: plots, readouts, keys, shape, door.
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
-import { shared, withPage } from "./harness.mjs";
+import { describe } from "node:test";
+import { slowTest, shared, withPage } from "./harness.mjs";
 import {
-  becomes, box, button, changed, openPage, pictures, pixels, playing, shown, startStudio, stateOf, stride, timeOf,
-  timePast, withoutWebgl,
+  becomes, button, changed, newContext, openPage, pictures, pixels, playing, noticeShown, settled, startStudio, stateOf, stride, timeOf,
+  timePast, until, withoutWebgl,
 } from "./studio.mjs";
 
 describe("plots", () => {
@@ -16,28 +16,28 @@ describe("plots", () => {
     const horizontal = page.getByLabel("Horizontal axis of plot 1");
     const colours = () => page.evaluate(() => [...document.querySelector(".plot").querySelectorAll(".swatch")].map((s) => getComputedStyle(s).backgroundColor));
     await vertical.selectOption("all:Energy");
-    await pictures(page, 6);
-    assert.equal((await colours()).length, 3);
-    for (const colour of await colours()) assert.ok((await pixels(page, ".plot canvas", colour)) > 25, `a curve in ${colour}`);
+    await until(page, async () => (await colours()).length === 3, "three kinds of energy in the first plot");
+    const drawn = (colour) => until(page, async () => (await pixels(page, ".plot canvas", colour)) > 25, `a curve in ${colour}`);
+    for (const colour of await colours()) await drawn(colour);
     // One angle against the other: the curve of the first plot moves, and its name says so.
     const time = await page.locator(".plot canvas").first().screenshot();
     await vertical.selectOption("theta2");
     await horizontal.selectOption("omega1");
-    await pictures(page, 6);
-    assert.notDeepEqual(await page.locator(".plot canvas").first().screenshot(), time);
-    assert.match(await page.locator(".plot .canvas").first().getAttribute("aria-label"), /^Angle 2 against Angular velocity 1/);
+    await page.locator('.plot .canvas[aria-label^="Angle 2 against Angular velocity 1"]').first().waitFor();
+    await until(page, async () => !time.equals(await page.locator(".plot canvas").first().screenshot()), "another curve in the first plot");
     const body = await page.evaluate(() => [...document.querySelectorAll(".state .dot")].map((s) => getComputedStyle(s).backgroundColor));
-    assert.ok((await pixels(page, ".plot canvas", body[1])) > 25, "in the colour of its body");
+    await drawn(body[1]); // in the colour of its body
   });
 
   withPage("can be added, closed and given another length of time", async (page) => {
     const count = await page.locator(".plot").count();
+    const plots = (wanted) => until(page, async () => (await page.locator(".plot").count()) === wanted, `${wanted} plots`);
     await button(page, "Add a plot");
-    assert.equal(await page.locator(".plot").count(), count + 1);
+    await plots(count + 1);
     await page.getByLabel(`Seconds shown in plot ${count + 1}`).selectOption("5");
-    assert.match(await page.locator(".plot .canvas").last().getAttribute("aria-label"), /the last 5 seconds/);
+    await page.locator(`.plot:nth-of-type(${count + 1}) .canvas[aria-label*="the last 5 seconds"]`).waitFor();
     await button(page, `Close plot ${count + 1}`);
-    assert.equal(await page.locator(".plot").count(), count);
+    await plots(count);
   });
 });
 
@@ -45,7 +45,7 @@ describe("readouts", () => {
   withPage("show energies as bars by kind whose parts make up the total", async (page) => {
     await page.keyboard.press("Shift+ArrowRight");
     await timePast(page, 0.1);
-    await pictures(page, 3);
+    await settled(page);
     const part = async (name) => Number(await page.locator(`[data-bar="${name}"]`).getAttribute("data-part"));
     const [kinetic, potential, total] = [await part("kinetic"), await part("potential"), await part("total")];
     assert.ok(kinetic > 0);
@@ -55,7 +55,7 @@ describe("readouts", () => {
   withPage("certify the motion", async (page) => {
     await page.keyboard.press("Shift+ArrowRight");
     await timePast(page, 0.1);
-    await pictures(page, 3);
+    await settled(page);
     const read = (name) => page.locator(`[data-readout="${name}"]`).innerText();
     assert.match(await read("method"), /RK4|Gauss/);
     assert.notEqual(await read("engine"), "–");
@@ -150,7 +150,7 @@ describe("the keyboard", () => {
     for (let i = 0; i < 5; i++) await page.keyboard.down("ArrowDown");
     await page.keyboard.up("ArrowDown");
     await changed(page, start);
-    await pictures(page, 5);
+    await settled(page);
     await page.keyboard.press("Control+z");
     await becomes(page, start);
   });
@@ -159,7 +159,7 @@ describe("the keyboard", () => {
     await page.getByRole("button", { name: "Play" }).focus();
     await page.keyboard.press("Space");
     await playing(page, true);
-    await pictures(page, 10);
+    await settled(page);
     assert.equal(await page.locator("[data-studio]").getAttribute("data-playing"), "true");
     await page.getByRole("button", { name: "Step forward" }).focus();
     await page.keyboard.press("Enter");
@@ -206,11 +206,11 @@ describe("the page", () => {
     const before = await page.locator(".stage").screenshot();
     await page.keyboard.press("Shift+ArrowRight");
     await timePast(page, 0);
-    await pictures(page, 3);
+    await settled(page);
     assert.notDeepEqual(await page.locator(".stage").screenshot(), before);
   }, { init: withoutWebgl });
 
-  it("runs no script but its own", async () => {
+  slowTest("runs no script but its own", async () => {
     const opened = await openPage(shared.browser, shared.studio.address, { expectErrors: true });
     const ran = await opened.page.evaluate(() => {
       const script = document.createElement("script");
@@ -225,8 +225,8 @@ describe("the page", () => {
 });
 
 describe("the door", () => {
-  it("is closed to a wrong token and to none", async () => {
-    const context = await shared.browser.newContext();
+  slowTest("is closed to a wrong token and to none", async () => {
+    const context = await newContext(shared.browser);
     const page = await context.newPage();
     for (const address of [shared.studio.address.replace(/token=.*/, "token=wrong"), shared.studio.address.replace(/\?.*/, "")]) {
       const answer = await page.goto(address);
@@ -240,28 +240,19 @@ describe("the door", () => {
     const start = await stateOf(page);
     await page.keyboard.press("Shift+ArrowRight");
     const before = await changed(page, start);
-    await page.evaluate(() => globalThis.sockets.at(-1).close());
-    await page.getByText("The studio does not answer").waitFor();
+    await page.evaluate(() => globalThis.probe.socket.close());
+    await noticeShown(page, /^The studio does not answer/);
     await page.getByText("The studio does not answer").waitFor({ state: "hidden" });
+    await page.waitForFunction(() => globalThis.probe.socket.readyState === WebSocket.OPEN);
+    await settled(page);
     await page.keyboard.press("ArrowRight");
     await changed(page, before);
     assert.equal(await timeOf(page), 11 / 60);
     await button(page, "Undo");
     await becomes(page, before);
-  }, {
-    init: () => {
-      globalThis.sockets = [];
-      const Plain = WebSocket;
-      globalThis.WebSocket = class extends Plain {
-        constructor(...rest) {
-          super(...rest);
-          globalThis.sockets.push(this);
-        }
-      };
-    },
   });
 
-  it("tells a page that its studio is gone", async (test) => {
+  slowTest("tells a page that its studio is gone", async (test) => {
     const other = await startStudio();
     test.after(() => other.stop()); // also when the test fails, or the runner would wait for it
     const opened = await openPage(shared.browser, other.address, { expectErrors: true });

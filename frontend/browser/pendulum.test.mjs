@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { describe } from "node:test";
 import { withPage } from "./harness.mjs";
 import {
-  arrives, box, button, changed, drag, handle, hasNumber, pictures, pixels, playing, restructured, revisionOf, setNumber,
-  slider, stateOf, stride, timePast, velocitiesOf, withoutWebgl,
+  arrives, box, button, changed, drag, handle, hasNumber, pixels, playing, restructured, revisionOf, noticeShown, setNumber, settled,
+  slider, stateOf, stride, timePast, until, velocitiesOf, withoutWebgl,
 } from "./studio.mjs";
 
 /** Do what changes the structure, and wait for its first picture. */
@@ -13,7 +13,7 @@ async function restructure(page, act) {
   const before = await revisionOf(page);
   await act();
   await restructured(page, before);
-  await pictures(page, 3);
+  await settled(page);
 }
 
 const springs = (page) => restructure(page, () => page.getByText("Springs", { exact: true }).click());
@@ -57,20 +57,20 @@ describe("links", () => {
   withPage("can be no fewer than one, and a sentence says so", async (page) => {
     await box(page, "links").fill("0");
     await box(page, "links").press("Enter");
-    await page.getByText(/^Number of links .*0 was given/).waitFor();
+    await noticeShown(page, /^Number of links .*0 was given/);
     assert.equal(await box(page, "links").inputValue(), "2");
   });
 
   withPage("have a length and a mass each", async (page) => {
     await setNumber(page, "length1", 0.5);
     await setNumber(page, "length2", 2);
-    await pictures(page, 5);
+    await settled(page);
     const [[x1, y1], [x2, y2]] = await places(page);
     assert.ok(Math.abs(Math.hypot(x1, y1) - 0.5) < 1e-12);
     assert.ok(Math.abs(Math.hypot(x2 - x1, y2 - y1) - 2) < 1e-12);
     const before = await energy(page, "potential");
     await setNumber(page, "mass2", 4);
-    await pictures(page, 5);
+    await settled(page);
     assert.notEqual(await energy(page, "potential"), before);
   });
 
@@ -83,7 +83,7 @@ describe("links", () => {
     await changed(page, before);
     await arrives(page, 4, goal, 2);
     await page.mouse.up();
-    await pictures(page, 5);
+    await settled(page);
     assert.deepEqual(await velocitiesOf(page), [0, 0, 0, 0, 0]);
     const moved = (await places(page)).filter(([x, y], i) => Math.hypot(x - old[i][0], y - old[i][1]) > 1e-6);
     assert.ok(moved.length >= 3, "more than the bob itself has moved");
@@ -93,11 +93,11 @@ describe("links", () => {
 describe("physics", () => {
   withPage("has gravity and damping: friction takes energy away", async (page) => {
     await setNumber(page, "gravity", 0);
-    await pictures(page, 5);
+    await settled(page);
     assert.equal(await energy(page, "potential"), 0);
     await setNumber(page, "gravity", 20);
     await setNumber(page, "damping", 1);
-    await pictures(page, 5);
+    await settled(page);
     const first = await energy(page, "total");
     await stride(page, 5);
     assert.ok((await energy(page, "total")) < first - 0.5);
@@ -106,8 +106,8 @@ describe("physics", () => {
   withPage("has a choice of methods, and explicit Euler explodes", async (page) => {
     const drift = async (method) => {
       await button(page, "Reset");
-      await restructure(page, () => page.getByLabel("Method").selectOption(method)).catch(() => undefined);
-      await pictures(page, 5);
+      await page.getByLabel("Method").selectOption(method);
+      await settled(page);
       const start = await energy(page, "total");
       await stride(page, 20);
       return Math.abs((await energy(page, "total")) - start);
@@ -141,19 +141,16 @@ describe("springs", () => {
     await page.keyboard.press("Home");
     await hasNumber(page, "stiffness", 10);
     await page.getByLabel(/^Springs: blue and thick/).waitFor();
-    const count = async () => [await pixels(page, ".stage canvas", "rgb(205, 20, 30)"), await pixels(page, ".stage canvas", "rgb(0, 92, 190)")];
+    const [red, blue] = ["rgb(205, 20, 30)", "rgb(0, 92, 190)"].map((colour) => () => pixels(page, ".stage canvas", colour));
     await drag(page, 1, 0, 240);
-    await pictures(page, 10);
-    const stretched = await count();
-    assert.ok(stretched[0] > 200, `red when stretched: ${stretched}`);
+    await until(page, async () => (await red()) > 200, async () => `red when stretched: ${await red()}`);
     await page.mouse.up();
     await button(page, "Undo");
+    await settled(page);
     const { x, y } = await handle(page, 0);
     const low = await handle(page, 1);
     await drag(page, 1, (x - low.x) * 0.75, (y - low.y) * 0.75);
-    await pictures(page, 10);
-    const squeezed = await count();
-    assert.ok(squeezed[1] > 100, `blue when compressed: ${squeezed}`);
+    await until(page, async () => (await blue()) > 100, async () => `blue when compressed: ${await blue()}`);
     await page.mouse.up();
   }, { init: withoutWebgl });
 });
@@ -164,7 +161,7 @@ describe("pictures and plots", () => {
     await page.getByLabel("Draw paths").check();
     const colours = await page.evaluate(() => [...document.querySelectorAll(".state .dot")].map((s) => getComputedStyle(s).backgroundColor));
     assert.equal(new Set(colours).size, 3);
-    for (const colour of colours) assert.ok((await pixels(page, ".stage canvas", colour)) > 200, `a bob in ${colour}`);
+    for (const colour of colours) await until(page, async () => (await pixels(page, ".stage canvas", colour)) > 200, `a bob in ${colour}`);
     await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "3");
     await page.getByLabel("Whose paths").selectOption("last");
     await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "1");
@@ -179,7 +176,7 @@ describe("pictures and plots", () => {
     await page.getByLabel("Length of the paths").selectOption("1");
     await stride(page, 8);
     // Along the path of the last bob, the strength of its colour falls with age: some pixels are strong, more are faint.
-    const tints = await page.evaluate(() => {
+    const tints = () => page.evaluate(() => {
       const canvas = document.querySelector(".stage canvas");
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
       let [strong, faint] = [0, 0];
@@ -190,7 +187,7 @@ describe("pictures and plots", () => {
       }
       return [strong, faint];
     });
-    assert.ok(tints[0] > 100 && tints[1] > 100, `${tints}`);
+    await until(page, async () => (await tints()).every((count) => count > 100), async () => `strong and faint: ${await tints()}`);
   }, { init: withoutWebgl });
 
   withPage("show angles over 40 s, angles and rates, and each angle with the next", async (page) => {
@@ -211,7 +208,7 @@ describe("the ghost", () => {
     await ghost(page);
     await setNumber(page, "ghost_offset", 0.01);
     await button(page, "Set the ghost beside again");
-    await pictures(page, 5);
+    await settled(page);
     const meter = () => page.locator('[data-meter="divergence"] meter').getAttribute("value").then(Number);
     const near = await meter();
     assert.ok(near > 0 && near < 0.1, `${near}`);
@@ -224,7 +221,7 @@ describe("the ghost", () => {
     await timePast(page, 12);
     await button(page, "Pause");
     await playing(page, false);
-    await pictures(page, 5);
+    await settled(page);
     assert.ok((await meter()) > 10 * near, `${await meter()} after ${near}`);
     assert.match(await page.locator('[data-meter="lyapunov"] .amount').innerText(), /\d/);
     assert.ok((await plotsOf(page)).some((plot) => plot.startsWith("divergence | t")), "its distance is plotted");

@@ -11,13 +11,15 @@ import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { shared } from "./harness.mjs";
-import { button, changed, numbersIn, pictures, pixels, playing, python, runPython, shown, stateOf, timeOf, timePast, withoutWebgl } from "./studio.mjs";
+import { slowTest, shared } from "./harness.mjs";
+import {
+  TEST_LIMIT, button, changed, newContext, numbersIn, pictures, pixels, playing, python, runPython, shown, stateOf, timeOf, timePast, until,
+  withoutWebgl,
+} from "./studio.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const player = join(root, "src", "holonomy", "studio", "static", "player");
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-const TIMEOUT = 180_000;
 const WICKED = "</script><script>window.ran = 1</script><img src=x onerror='window.ran = 2'>";
 
 const MAKE = `
@@ -44,14 +46,14 @@ let rows;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "holonomy-"));
   rows = JSON.parse((await runPython(MAKE, folder)).trim().split("\n").at(-1));
-}, { timeout: TIMEOUT });
+}, { timeout: TEST_LIMIT });
 
 after(() => rm(folder, { recursive: true }));
 
 /** A test with a page opened as a file, without a network; it must ask for nothing and end without a word. */
 function withFile(name, file, test, { moving = false, init, expected = /^$/, ...options } = {}) {
-  it(name, { timeout: TIMEOUT }, async () => {
-    const context = await shared.browser.newContext({
+  slowTest(name, async () => {
+    const context = await newContext(shared.browser, {
       viewport: { width: 1440, height: 900 }, reducedMotion: moving ? "no-preference" : "reduce", offline: true, ...options,
     });
     if (init) await context.addInitScript(init);
@@ -61,12 +63,15 @@ function withFile(name, file, test, { moving = false, init, expected = /^$/, ...
     page.on("pageerror", (error) => said.push(String(error)));
     page.on("request", (request) => asked.push(request.url()));
     const address = pathToFileURL(join(folder, `${file}.html`)).href;
-    await page.goto(address);
-    await shown(page);
-    await test(page);
+    try {
+      await page.goto(address);
+      await shown(page);
+      await test(page);
+    } finally {
+      await context.close();
+    }
     assert.deepEqual(asked.filter((url) => url !== address && !/^(data|blob):/.test(url)), []);
     assert.deepEqual(said.filter((words) => !expected.test(words)), []);
-    await context.close();
   });
 }
 
@@ -80,7 +85,7 @@ describe("an exported run", () => {
   withFile("moves by itself, to its end, and starts again", "double", async (page) => {
     await playing(page, true);
     const [before, blue] = [await timeOf(page), "rgb(0, 114, 178)"];
-    assert.ok((await pixels(page, ".stage canvas", blue)) > 100);
+    await until(page, async () => (await pixels(page, ".stage canvas", blue)) > 100, "a blue bob");
     await timePast(page, before + 0.2);
     await page.getByRole("spinbutton", { name: /Speed/ }).fill("10");
     await page.keyboard.press("Enter");
@@ -109,11 +114,10 @@ describe("an exported run", () => {
   withFile("draws the whole past of a moment that was leapt to", "double", async (page) => {
     await seek(page, 4);
     await page.waitForFunction(() => Number(document.querySelector("[data-studio]").dataset.time) === 4);
-    await pictures(page, 3);
-    assert.equal(await page.locator("[data-stage]").getAttribute("data-trails"), "2");
-    const counts = await page.locator("[data-rows]").evaluateAll((plots) => plots.map((plot) => Number(plot.dataset.rows)));
-    assert.ok(counts.length >= 3);
-    assert.ok(counts.every((count) => count === 201), String(counts));
+    await page.locator('[data-stage][data-trails="2"]').waitFor();
+    const counts = () => page.locator("[data-rows]").evaluateAll((plots) => plots.map((plot) => Number(plot.dataset.rows)));
+    assert.ok((await counts()).length >= 3);
+    await until(page, async () => (await counts()).every((count) => count === 201), async () => `201 rows in each plot: ${await counts()}`);
   }, { init: () => (window.matchMedia = ((real) => (query) => query.includes("reduced-motion") ? { ...real("not all"), matches: false, addEventListener() {} } : real(query))(window.matchMedia.bind(window))) });
 
   withFile("offers what a recording can do, and nothing else", "double", async (page) => {
@@ -175,12 +179,11 @@ describe("an exported run", () => {
     await page.mouse.down();
     await page.mouse.move(x + width / 2 + 80, y + height / 2 + 20);
     await page.mouse.up();
-    const second = await camera();
-    assert.notEqual(second, first);
+    const second = await until(page, async () => (await camera()) !== first && camera(), "another view");
     await stage.focus();
     const before = await stateOf(page);
     await page.keyboard.press("ArrowLeft");
-    assert.notEqual(await camera(), second);
+    await until(page, async () => (await camera()) !== second, "another view");
     assert.equal(await stateOf(page), before, "the keys that turn the picture do not move time");
     assert.deepEqual(await page.locator(".axis.free").allInnerTexts(), ["x / m", "y / m", "z / m"]);
   });
@@ -244,9 +247,9 @@ async function notebook({ script, traits }) {
 }
 
 describe("a live system in a notebook", () => {
-  it("is computed by the kernel: plays, takes another number, is dragged, starts again", { timeout: TIMEOUT }, async () => {
+  slowTest("is computed by the kernel: plays, takes another number, is dragged, starts again", async () => {
     const python = kernel();
-    const context = await shared.browser.newContext({ viewport: { width: 1000, height: 700 } });
+    const context = await newContext(shared.browser, { viewport: { width: 1000, height: 700 } });
     try {
       const page = await context.newPage();
       const said = [];

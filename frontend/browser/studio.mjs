@@ -1,4 +1,7 @@
 // A running studio and pages in it, for the browser tests.
+//
+// No test sleeps or depends on how fast the machine is: each waits for a condition, for up to `waitLimit` milliseconds.
+// `settled` waits for the studio to have handled every command of the page; `until` waits for any other condition.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -7,6 +10,19 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+// A wait that takes a second on a quiet machine can take minutes on a busy one, because the studio compiles code and
+// derives equations at low priority. After one failure the run has failed anyway, so later tests give up sooner.
+const WAIT_LIMIT = 600_000;
+const WAIT_LIMIT_AFTER_FAILURE = 20_000;
+let waitLimit = WAIT_LIMIT;
+/** Time limit of one test in milliseconds. */
+export const TEST_LIMIT = 1_800_000;
+
+/** Shorten the time limits of the tests that follow a failed one. */
+export function reportFailure() {
+  waitLimit = WAIT_LIMIT_AFTER_FAILURE;
+}
 
 /** The Python of this project. */
 export function python() {
@@ -48,12 +64,13 @@ export async function startStudio() {
 
 /** Open the studio in a context of its own, with time held unless `playing`; every console error fails the test. */
 export async function openPage(browser, address, { playing = false, expectErrors = false, init, ...options } = {}) {
-  const context = await browser.newContext({
+  const context = await newContext(browser, {
     viewport: { width: 1200, height: 780 },
     reducedMotion: playing ? "no-preference" : "reduce",
     ...options,
   });
   if (init) await context.addInitScript(init);
+  await context.addInitScript(instrument);
   const page = await context.newPage();
   const errors = [];
   // The software driver remarks that its picture is read back, which is how this browser puts a page together.
@@ -65,6 +82,7 @@ export async function openPage(browser, address, { playing = false, expectErrors
   return {
     page,
     errors,
+    abandon: () => context.close(),
     async close() {
       await context.close();
       if (!expectErrors) assert.deepEqual(errors, []);
@@ -72,10 +90,117 @@ export async function openPage(browser, address, { playing = false, expectErrors
   };
 }
 
+/** A browser context with our time limits. */
+export async function newContext(browser, options) {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(waitLimit);
+  return context;
+}
+
+/**
+ * Runs in the page before its own scripts: records what the studio sends, and adds a query to which the studio replies.
+ *
+ * The query sets a parameter that no lab has. The studio handles it in order, after all earlier commands of the page,
+ * changes nothing and answers with a refusal, which is kept from the page.
+ */
+function instrument() {
+  const Plain = WebSocket;
+  const waiting = new Set();
+  const replies = new Map();
+  const probe = (globalThis.probe = {
+    socket: null,
+    controls: null,
+    frames: 0,
+    /** Every text that the page's notice has shown. */
+    notices: [],
+    /** Resolves after the first message for which `done` holds. */
+    until: (done) => (done() ? Promise.resolve() : new Promise((resolve) => waiting.add({ done, resolve }))),
+    queries: 0,
+    /** Resolves when the studio has replied, and so has handled all earlier commands. */
+    query() {
+      const name = `query-${++probe.queries}`;
+      const replied = new Promise((resolve) => replies.set(name, resolve));
+      probe.socket.send(JSON.stringify({ type: "set-parameter", name, value: 0, settled: false }));
+      return replied;
+    },
+  });
+  const hear = (event) => {
+    if (typeof event.data !== "string") probe.frames++;
+    else if (event.data.startsWith('{"type":"controls"')) probe.controls = JSON.parse(event.data);
+    else if (event.data.startsWith('{"type":"refused"')) {
+      const [name] = /query-\d+/.exec(event.data) ?? [];
+      if (name) {
+        event.stopImmediatePropagation();
+        replies.get(name)?.();
+        replies.delete(name);
+      }
+    }
+    for (const entry of waiting) {
+      if (entry.done()) {
+        waiting.delete(entry);
+        entry.resolve();
+      }
+    }
+  };
+  const note = () => {
+    const text = document.querySelector(".notice.shown")?.textContent;
+    if (text && text !== probe.notices.at(-1)) probe.notices.push(text);
+  };
+  new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true, attributeFilter: ["class"] });
+  globalThis.WebSocket = class extends Plain {
+    constructor(...rest) {
+      super(...rest);
+      probe.socket = this;
+      this.addEventListener("message", hear); // before the page's own listener
+    }
+  };
+}
+
+/**
+ * Wait until the studio has handled every command that the page has sent, including compilation, and the page shows the
+ * result.
+ *
+ * The studio makes a frame after it replies to the first query and before it replies to the second. Hence the first frame
+ * that arrives after the second reply shows the result of every command before the first query.
+ */
+export async function settled(page) {
+  await pictures(page, 2); // the page sends pointer positions from an animation frame
+  await page.evaluate(async (limit) => {
+    const { probe } = globalThis;
+    const talk = async () => {
+      do {
+        await probe.until(() => probe.controls?.phase === "ready");
+        await probe.query();
+        await probe.query();
+        const before = probe.frames;
+        await probe.until(() => probe.frames > before);
+      } while (probe.controls.phase !== "ready");
+    };
+    const late = new Promise((_, reject) => setTimeout(() => reject(new Error(`The studio did not reply within ${limit} ms.`)), limit));
+    await Promise.race([talk(), late]);
+  }, waitLimit);
+  await pictures(page, 3); // the first draws the frame; Preact renders the readouts after it
+}
+
+/** Wait until `look` returns something true, and return it. `what` describes it, or is a function that does. */
+export async function until(page, look, what) {
+  const end = Date.now() + waitLimit;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(typeof what === "function" ? await what() : what);
+    await pictures(page, 1);
+  }
+}
+
+/** Wait until the page's notice has shown a text that matches, even if it has disappeared since. */
+export const noticeShown = (page, words) =>
+  page.waitForFunction(([source, flags]) => globalThis.probe.notices.some((text) => new RegExp(source, flags).test(text)), [words.source, words.flags]);
+
 /** Wait for the first picture. */
 export async function shown(page) {
   const notice = page.locator(".notice.shown");
-  await page.locator("[data-studio][data-state]").waitFor({ timeout: 60_000 }).catch(async (error) => {
+  await page.locator("[data-studio][data-state]").waitFor().catch(async (error) => {
     const said = (await notice.count()) > 0 ? await notice.innerText() : "nothing";
     throw new Error(`No picture came; the page said: ${said}`, { cause: error });
   });
@@ -109,7 +234,7 @@ export async function changed(page, before) {
 
 /** Wait until the state on the page is exactly `wanted`. */
 export async function becomes(page, wanted) {
-  const found = page.waitForFunction((state) => document.querySelector("[data-studio]")?.getAttribute("data-state") === state, wanted, { timeout: 10_000 });
+  const found = page.waitForFunction((state) => document.querySelector("[data-studio]")?.getAttribute("data-state") === state, wanted);
   await found.catch(async (error) => {
     throw new Error(`The state should become\n${numbersIn(wanted)}\nand is\n${numbersIn(await stateOf(page))}`, { cause: error });
   });
@@ -143,6 +268,18 @@ export async function handle(page, body) {
   return { place, x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
+/** Press the mouse button on a moving body, again if it has moved away by then; where the body was. */
+export async function grab(page, body) {
+  for (;;) {
+    const { x, y } = await handle(page, body);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await settled(page);
+    if (await page.evaluate(() => globalThis.probe.controls.held !== null)) return { x, y };
+    await page.mouse.up();
+  }
+}
+
 /** Take a body with the mouse and bring it along, without letting go. */
 export async function drag(page, body, dx, dy) {
   const { x, y } = await handle(page, body);
@@ -153,13 +290,13 @@ export async function drag(page, body, dx, dy) {
   return { x: x + dx, y: y + dy };
 }
 
-/** Ten pictures on, by key, wherever the focus was; waits for the last of them. */
+/** Ten pictures on, by key, wherever the focus was; waits until the page shows the last of them. */
 export async function stride(page, count = 1) {
   await page.evaluate(() => document.activeElement?.blur());
   const time = await timeOf(page);
   for (let i = 0; i < count; i++) await page.keyboard.press("Shift+ArrowRight");
   await timePast(page, time + count / 6 - 0.01);
-  await pictures(page, 3);
+  await settled(page);
 }
 
 /** Wait until a body's middle is within some pixels of a place on the screen. */
@@ -182,7 +319,7 @@ export async function setNumber(page, name, value) {
 }
 
 export const hasNumber = (page, name, value) =>
-  page.waitForFunction(([n, v]) => Number(document.querySelector(`[data-parameter="${n}"] input[type=number]`)?.value) === v, [name, value], { timeout: 20_000 });
+  page.waitForFunction(([n, v]) => Number(document.querySelector(`[data-parameter="${n}"] input[type=number]`)?.value) === v, [name, value]);
 
 /** Open the group that a number is folded away in. */
 export async function unfold(page, name) {
@@ -192,7 +329,7 @@ export async function unfold(page, name) {
 
 /** Wait until the page shows another structure than that of `before`, the number of a revision. */
 export const restructured = (page, before) =>
-  page.waitForFunction((old) => document.querySelector("[data-studio]").dataset.revision !== old, before, { timeout: 30_000 });
+  page.waitForFunction((old) => document.querySelector("[data-studio]").dataset.revision !== old, before);
 
 export const revisionOf = (page) => page.locator("[data-studio]").getAttribute("data-revision");
 
