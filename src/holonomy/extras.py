@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 # As in pyproject.toml, by the names of the modules; a test compares the two.
 EXTRAS = {
@@ -49,6 +45,9 @@ def command(extra: str) -> str:
     """The command that adds an extra to this installation of holonomy."""
     if extra == "taylor" and sys.platform != "linux":  # PyPI has heyoka for Linux alone
         return "conda install -c conda-forge heyoka.py"
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
     origin = _origin()
     parts = urlsplit(origin.get("url", ""))
     if parts.scheme == "file":  # a wheel or a checkout
@@ -65,6 +64,9 @@ def _origin() -> dict[str, Any]:
 
     https://packaging.python.org/en/latest/specifications/direct-url/
     """
+    import json  # here as above: `holonomy --help` does not wait for what only an error needs
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         return json.loads(distribution("holonomy").read_text("direct_url.json") or "{}")
     except PackageNotFoundError:
