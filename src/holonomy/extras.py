@@ -8,7 +8,7 @@ from typing import Any
 
 # As in pyproject.toml, by the names of the modules; a test compares the two.
 EXTRAS = {
-    "studio": ("starlette", "uvicorn", "websockets"),
+    "studio": ("starlette", "uvicorn", "websockets", "flatbuffers"),
     "plot": ("matplotlib",),
     "video": ("matplotlib", "imageio", "imageio_ffmpeg"),
     "data": ("xarray",),
