@@ -71,8 +71,8 @@ def test_what_is_seen_is_what_the_linkage_says():
     spot = code.start(LAB.numbers(chosen), 0.0, 1 / 960, X, V)
     hinges = np.asarray(link.hinges(X)) - [1.6, 0.0]
     drawn = code.positions(spot)
-    np.testing.assert_allclose(drawn[:3, :2], hinges, atol=1e-14)
-    np.testing.assert_allclose(drawn[3], sphere.placed(X), atol=1e-15)
+    np.testing.assert_allclose(drawn[:3, :2], hinges, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(drawn[3], sphere.placed(X), rtol=0, atol=1e-15)
     np.testing.assert_array_equal(sphere.taken(drawn[3]), code.q(spot))
     seen = code.channels(spot)
     assert seen[0] == pytest.approx(float(link.energy(X, V)), rel=1e-13)
@@ -99,7 +99,7 @@ def test_two_routes_agree_and_their_distance_is_shown(route):
     assert 0 < seen["divergence"] < 1e-8
     assert seen["second_kinetic"] == pytest.approx(seen["kinetic"], abs=1e-9)
     assert len(frame.position) == 2 + 2 * 4
-    np.testing.assert_allclose(frame.position[2:6], frame.position[6:], atol=1e-8)
+    np.testing.assert_allclose(frame.position[2:6], frame.position[6:], rtol=0, atol=1e-8)
     assert len(frame.q) == len(LAB.columns(moved.moment.settings)) == len(moved.view.coordinates)
     for command in (wire.Act("mark_a"), wire.SetToggle("fan", True), wire.SetChoice("field", "bending")):
         moved.apply(command)
@@ -150,7 +150,7 @@ def test_a_hinge_comes_to_the_hand(body):
     moved.apply(wire.DragMove(X[1], X[2], X[0]))
     moved.apply(wire.DragBegin(body))
     moved.apply(wire.DragMove(goal[0], goal[1], 0.0))
-    np.testing.assert_allclose(moved.frame(0).position[2 + body, :2], goal, atol=1e-8)
+    np.testing.assert_allclose(moved.frame(0).position[2 + body, :2], goal, rtol=0, atol=1e-8)
     assert not moved.frame(0).v.any()
 
 
@@ -175,14 +175,14 @@ def test_the_point_is_thrown_along_a_geodesic():
     was = bits(moved)
     moved.apply(wire.DragBegin(3))
     moved.apply(wire.DragMove(2 * X[1], 2 * X[2], 2 * X[0]))
-    np.testing.assert_allclose(moved.frame(0).q, X, atol=1e-15)
+    np.testing.assert_allclose(moved.frame(0).q, X, rtol=0, atol=1e-15)
     moved.apply(wire.DragEnd(V[1], V[2], V[0]))
     assert moved.controls().undo == "drag of point"
-    np.testing.assert_allclose(moved.frame(0).v, V, atol=1e-15)
+    np.testing.assert_allclose(moved.frame(0).v, V, rtol=0, atol=1e-15)
     moved.apply(wire.Step(30, False))
     link = link_of(moved.moment.settings)
     run = hl.simulate(link.system("rods"), *link.state("rods", X, V), 0.5, dt=1 / 960, method=hl.RK4(), save_every=480)
-    np.testing.assert_allclose(link.hinges(moved.frame(0).q).reshape(-1), run.q[-1], atol=1e-9)
+    np.testing.assert_allclose(link.hinges(moved.frame(0).q).reshape(-1), run.q[-1], rtol=0, atol=1e-9)
     moved.apply(wire.Undo())
     moved.apply(wire.Undo())
     assert bits(moved) == was  # drag and throw were one gesture
@@ -193,7 +193,7 @@ def test_a_hinge_is_thrown_with_the_hands_velocity():
     moved.apply(wire.DragBegin(1))
     moved.apply(wire.DragEnd(0.4, -0.7, 0.0))
     frame, link = moved.frame(0), link_of(moved.moment.settings)
-    np.testing.assert_allclose(link.push(frame.q, frame.v)[1], [0.4, -0.7], atol=0.02)
+    np.testing.assert_allclose(link.push(frame.q, frame.v)[1], [0.4, -0.7], rtol=0, atol=0.02)
 
 
 # ── The sphere ────────────────────────────────────────────────────────────────────────────────────
@@ -229,7 +229,7 @@ def test_a_fan_leaves_from_where_the_motion_began_in_all_directions_equally_fast
     x, link = moved.frame(0).q, link_of(moved.moment.settings)
     for curves, start in ((before, LAB.start(moved.moment.settings)[0]), (after, x)):
         for curve in curves.curves:
-            np.testing.assert_allclose(numbers(curve.points)[:3], sphere.placed(start), atol=1e-6)
+            np.testing.assert_allclose(numbers(curve.points)[:3], sphere.placed(start), rtol=0, atol=1e-6)
     path = sphere.fan(moved.moment.segment.mover.kernel, LAB.numbers(moved.moment.settings), x, 2.5)[5]
     hinges = np.array([link.hinges(p) for p in path[:: sphere.POINTS // 64]])
     steps = np.diff(hinges, axis=0)
@@ -251,12 +251,12 @@ def test_the_shortest_motion_leads_from_mark_to_mark():
     assert [mark.label for mark in curves.marks] == ["A", "B"]
     (line,) = curves.curves
     points = numbers(line.points).reshape(-1, 3)
-    np.testing.assert_allclose(points[[0, -1]], [sphere.placed(a), sphere.placed(b)], atol=1e-5)
+    np.testing.assert_allclose(points[[0, -1]], [sphere.placed(a), sphere.placed(b)], rtol=0, atol=1e-5)
     moved.apply(wire.Act("travel"))
     assert moved.playing
-    np.testing.assert_allclose(moved.frame(0).q, a, atol=1e-15)
+    np.testing.assert_allclose(moved.frame(0).q, a, rtol=0, atol=1e-15)
     moved.advance(4 * 960)
-    np.testing.assert_allclose(moved.frame(0).q, b, atol=1e-5)
+    np.testing.assert_allclose(moved.frame(0).q, b, rtol=0, atol=1e-5)
     moved.apply(wire.Act("clear"))
     assert marked(moved.moment.settings, "a") is None
     moved.apply(wire.Undo())
@@ -275,7 +275,7 @@ def test_the_shortest_motion_is_the_same_both_ways_and_shorter_than_the_great_ci
         assert motion is not None
         assert back is not None
         assert motion.length == pytest.approx(back.length, rel=1e-6)
-        np.testing.assert_allclose(motion.path[-1], b, atol=1e-8)
+        np.testing.assert_allclose(motion.path[-1], b, rtol=0, atol=1e-8)
         assert motion.length**2 == pytest.approx(float(link.inner(a, motion.velocity, motion.velocity)), rel=1e-12)
         angle = np.arccos(a @ b)
         circle = (np.sin((1 - s) * angle) * a + np.sin(s * angle) * b) / np.sin(angle)

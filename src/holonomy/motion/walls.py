@@ -136,7 +136,11 @@ def settle(
     now = _walls(local, t, y, w)
     place = 1.0 + jnp.max(jnp.abs(q))
     c, r = walls.walls
-    near = jnp.concatenate([local.gaps(t, y) <= CLOSED * place, jnp.ones(r, bool)])
+    # each wall in its own units: lengths by the slope of its function, accelerations by its size in the kinetic metric
+    slope = _positive(jnp.sqrt(jnp.sum(now.normals**2, axis=1)))
+    weight = jnp.diagonal(now.how.gram)
+    scale = _positive(jnp.sqrt(weight))
+    near = jnp.concatenate([local.gaps(t, y) <= CLOSED * place * slope[:c], jnp.ones(r, bool)])
     closed = near | was | met
     e = jnp.concatenate([jnp.asarray(walls.restitution, q.dtype), jnp.zeros(r, q.dtype)])
     speed = _size(now.mass, w)
@@ -148,8 +152,8 @@ def settle(
         rub = rubbing.rubbed(local, t, y, w, now.mass, now.normals, hit.impulses)
         w, rates = w + rub.change, rates + now.normals @ rub.change
     pulls = _accelerations(local, t, y, w, now.normals)
-    slow = BRIEF * pace * jnp.max(jnp.abs(pulls), initial=0.0)
-    steady = jnp.abs(rates) <= jnp.maximum(STILL * speed * jnp.sqrt(jnp.diagonal(now.how.gram)), slow)
+    strong = jnp.max(jnp.abs(pulls) / scale, initial=0.0)
+    steady = jnp.abs(rates) <= scale * jnp.maximum(STILL * speed, BRIEF * pace * strong)
     left = _bouncing(now.how, way * rates, pulls, e, closed & steady & ~freed)
     piled = closed & ~steady & (way * rates > 0) & (left <= PILE * pace)
     able = closed & (steady | piled) & ~freed
@@ -158,9 +162,8 @@ def settle(
         forces, _, code = impact.push(now.how, pulls, able)
     else:
         forces, _, sticking, direction, code = rubbing.modes(local, t, y, w, rub, pulls, able, turned, pace)
-    weight = jnp.diagonal(now.how.gram)
     # what a push is measured by: other accelerations, and those of a motion at this speed through this room
-    large = jnp.max(jnp.abs(pulls), initial=0.0) + weight * speed**2 / place
+    large = scale * strong + weight * speed**2 / (place * slope)
     pushing = able & (forces * weight > _PUSHES * large)
     active = _independent(now.how.gram, pushing)
     w = w + now.how.across @ impact.stopping(now.how.gram, active, rates)
@@ -224,6 +227,11 @@ def _bouncing(how: impact.Delassus, rates: Any, pulls: Any, e: Any, rests: Any) 
     felt = pulls + how.gram @ impact.push(how, pulls, rests).multipliers
     back = (felt < 0) & (e < 1)
     return jnp.where(back, 2.0 * rates / jnp.where(back, -felt * (1.0 - e), 1.0), jnp.inf)
+
+
+def _positive(x: Any) -> Any:
+    """The same with 1 for 0, to divide by."""
+    return jnp.where(x > 0, x, 1.0)
 
 
 def _size(mass: Any, w: Any) -> Any:
