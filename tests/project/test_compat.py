@@ -37,7 +37,9 @@ def outcomes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, str]]:
 
 
 def test_what_is_tested_exists() -> None:
-    assert [test for test in compat.TESTS if not (ROOT / test).exists()] == []
+    assert [test for test in (*compat.TESTS, *compat.OLDEST_TESTS) if not (ROOT / test).exists()] == []
+    for room in compat.ROOMS:
+        assert any(test.startswith(f"tests/{room}") for test in compat.OLDEST_TESTS)
 
 
 def test_a_report_names_the_tests_that_failed(tmp_path: Path) -> None:
