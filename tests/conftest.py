@@ -3,16 +3,27 @@
 Two switches, both environment variables:
 
 - ``HOLONOMY_TYPES=0`` turns off the run time check of shapes and types in the rooms that compute (on by default);
-- ``HOLONOMY_JAX_CACHE=FOLDER`` keeps JAX's compiled code between runs (off by default: a test that counts compilations
-  must see them).
+- ``HOLONOMY_JAX_CACHE=FOLDER`` keeps the code that XLA compiles between runs. By default each run starts without any.
 """
 
+import atexit
 import os
+import shutil
+import tempfile
+from pathlib import Path
 
 # Read when JAX starts. Tests run in two processes; threads inside each would only take turns on the same cores.
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "agg")
+
+# The folder for compiled code of this run: made by the first process, inherited by its workers, removed at the end.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    caches = Path(__file__).parent.parent / ".cache"
+    caches.mkdir(exist_ok=True)
+    os.environ["HOLONOMY_TESTS"] = tempfile.mkdtemp(prefix="tests-", dir=caches)
+    atexit.register(shutil.rmtree, os.environ["HOLONOMY_TESTS"], ignore_errors=True)
+os.environ["HOLONOMY_CACHE"] = os.path.join(os.environ["HOLONOMY_TESTS"], "machine")
 
 if os.environ.get("HOLONOMY_TYPES", "1") != "0":
     from jaxtyping import install_import_hook
@@ -25,12 +36,22 @@ if os.environ.get("HOLONOMY_TYPES", "1") != "0":
 import holonomy  # noqa: F401, I001  (first, because it turns double precision on before JAX is imported)
 import hypothesis
 import jax
+from tests.memory import (  # noqa: F401  (hooks)
+    pytest_collection_finish,
+    pytest_configure,
+    pytest_runtest_protocol,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
-if folder := os.environ.get("HOLONOMY_JAX_CACHE"):
-    jax.config.update("jax_compilation_cache_dir", folder)
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+# Code that `tests.memory` releases is read from here when it is needed again. JAX does not write its files atomically,
+# so each process has a folder of its own. Tests that count compilations see these reads too.
+cache = Path(os.environ.get("HOLONOMY_JAX_CACHE") or os.environ["HOLONOMY_TESTS"])
+jax.config.update("jax_compilation_cache_dir", str(cache / os.environ.get("PYTEST_XDIST_WORKER", "main")))
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 # The same examples on every run and every machine; how long one takes depends on what is compiled already.
 hypothesis.settings.register_profile("holonomy", derandomize=True, deadline=None, database=None, max_examples=50)
