@@ -49,5 +49,6 @@ def test_every_primitive_in_the_table_is_used_by_some_case() -> None:
         used |= primitives(traced(case.function, case.args)[0])
         if case.smooth:
             used |= primitives(traced(jax.jacfwd(case.function), case.args)[0])
-    newer = {name for name in ("one_minus_square", "polynomial") if not hasattr(jax.lax, f"{name}_p")}
-    assert set(RULES) - used == newer
+    # Some are primitives in newer versions of JAX alone.
+    newer = {"one_minus_square", "polynomial", "stack", "unstack"}
+    assert set(RULES) - used <= {name for name in newer if not hasattr(jax.lax, f"{name}_p")}
