@@ -14,8 +14,6 @@ The Pythons are those that scripts/find_python.sh finds. One that is missing is 
 import argparse
 import hashlib
 import json
-import os
-import shutil
 import subprocess
 import sys
 import time
@@ -133,15 +131,12 @@ def run_tests(name: str, folder: Path, tests: tuple[str, ...], warnings: tuple[s
     print(f"\n── {name}: Python {python}, JAX {installed['jax']}, NumPy {installed['numpy']}", flush=True)
     report = FOLDER / f"{name}.xml"
     report.unlink(missing_ok=True)
-    cache = FOLDER / f"{name}-code"  # compiled code, kept by the tests of this call and no longer
-    shutil.rmtree(cache, ignore_errors=True)
     # Warnings are errors while importing, as they are in tests.
     imported = subprocess.run([interpreter(folder), "-W", "error", *warnings, "-c", IMPORT], cwd=ROOT, check=False)
     failed = ["import holonomy"] if imported.returncode else []
     options = ["-q", "-n", "2", "--dist", "loadfile", "-m", "not proof", f"--junitxml={report}", *warnings, *tests]
     command = [interpreter(folder), "-m", "pytest", *options]
-    ended = subprocess.run(command, cwd=ROOT, env=os.environ | {"HOLONOMY_CACHE": str(cache)}, check=False)
-    shutil.rmtree(cache, ignore_errors=True)
+    ended = subprocess.run(command, cwd=ROOT, check=False)
     passed, wrong = read_report(report)
     failed += wrong or ([f"pytest (status {ended.returncode})"] if ended.returncode else [])
     return Outcome(name, python, installed["jax"], passed, failed, time.monotonic() - began)
