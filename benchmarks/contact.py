@@ -15,8 +15,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import holonomy as hl
-from holonomy.motion.impact import delassus, impact
-from holonomy.trace import native
+from holonomy.systems.contact.impact import delassus, impact
+from holonomy.trace.native import compiler
 
 END = 200.0
 START = (np.array([0.3, 0.1]), np.array([0.6, 0.8]))
@@ -71,7 +71,7 @@ def several(count: int) -> tuple[float, int]:
         return impact(how, jnp.asarray(normals) @ v, jnp.ones(count, bool), jnp.ones(count))
 
     many = np.tile(velocity, (10_000, 1))
-    machine = native.compile(blow, (np.eye(size), velocity))
+    machine = compiler.compile(blow, (np.eye(size), velocity))
     machine.batch(np.eye(size), many, axes=(None, 0))
     seconds, out = best(lambda: machine.batch(np.eye(size), many, axes=(None, 0)))
     return seconds / len(many) * 1e6, int(out.rounds[0])

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.trace import native
+from holonomy.trace.native import compiler
 
 GRAVITY = 9.81
 STEPS = 20_000
@@ -196,7 +196,7 @@ def measure(run: Callable[..., Any], n: int, steps: int) -> dict[str, Any]:
     y, lengths, masses = data(n)
     args = (y, TIMESTEP, steps, lengths, masses)
     start = time.perf_counter()
-    compiled = native.compile(run, args)
+    compiled = compiler.compile(run, args)
     seconds = time.perf_counter() - start
     return {"compile": seconds, "step": best(lambda: compiled(*args)) / steps * 1e6, "result": compiled(*args)}
 
@@ -217,7 +217,7 @@ def compare(kernel: Callable[..., Any], n: int) -> str:
     """The peers' columns: numba and native interleaved, so that both see the same machine; XLA; and the numbers."""
     y, lengths, masses = data(n)
     long, short = ((y, TIMESTEP, steps, lengths, masses) for steps in (STEPS, 100))
-    compiled = native.compile(rk4_run, long)
+    compiled = compiler.compile(rk4_run, long)
     theirs = kernel(*short)
     taken = [(best(lambda: kernel(*long), 1), best(lambda: compiled(*long), 1)) for _ in range(7)]
     peer = min(t for t, _ in taken) / STEPS * 1e6

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from holonomy.studio import wire
-from holonomy.studio.codec import encode
+from holonomy.viewer.protocol import messages
+from holonomy.viewer.protocol.codec import encode
 
 PAGES = 30
 SECONDS = 8.0
@@ -71,7 +71,7 @@ class Page:
     def __init__(self, server: Server):
         self._server = server
         self.times: list[float] = []
-        self.frame: wire.Frame | None = None
+        self.frame: messages.Frame | None = None
         self.news = asyncio.Event()
         self.reading = True
 
@@ -87,12 +87,12 @@ class Page:
         self._task.cancel()
         await self.socket.close()
 
-    async def send(self, *commands: wire.Command) -> None:
+    async def send(self, *commands: messages.Command) -> None:
         """Send commands."""
         for command in commands:
             await self.socket.send(encode(command))
 
-    async def until(self, condition) -> wire.Frame:
+    async def until(self, condition) -> messages.Frame:
         """The first frame from now on for which it holds."""
         while True:
             self.news.clear()
@@ -109,8 +109,8 @@ class Page:
             message = await self.socket.recv()
             if isinstance(message, bytes):
                 self.times.append(time.perf_counter())
-                self.frame = wire.unpack(message)
-                await self.send(wire.Seen(self.frame.sequence))
+                self.frame = messages.unpack(message)
+                await self.send(messages.Seen(self.frame.sequence))
                 self.news.set()
             elif json.loads(message)["type"] == "refused":
                 print(message, file=sys.stderr)
@@ -121,7 +121,7 @@ async def opened(server: Server, count: int) -> list[Page]:
     pages = [await Page(server).open() for _ in range(count)]
     for page in pages:
         await page.until(lambda frame: True) if page.frame is None else None
-        await page.send(wire.Play())
+        await page.send(messages.Play())
     return pages
 
 
@@ -135,21 +135,21 @@ async def rates(pages: list[Page], seconds: float) -> list[float]:
 async def drags(page: Page, count: int) -> list[float]:
     """Seconds from sending a place for a bob to the frame that shows it there."""
     waits = []
-    await page.send(wire.DragBegin(1))
+    await page.send(messages.DragBegin(1))
     for k in range(count):
         x, y = 0.3 + 0.8 * (k % 17) / 17, -0.4 - 0.8 * (k % 13) / 13
         begin = time.perf_counter()
-        await page.send(wire.DragMove(x, y, 0.0))
+        await page.send(messages.DragMove(x, y, 0.0))
         await page.until(lambda f, x=x, y=y: abs(f.position[2, 0] - x) + abs(f.position[2, 1] - y) < 1e-6)
         waits.append(time.perf_counter() - begin)
-    await page.send(wire.DragEnd(0.0, 0.0, 0.0))
+    await page.send(messages.DragEnd(0.0, 0.0, 0.0))
     return waits
 
 
 async def change(page: Page, links: int) -> float:
     """Seconds from asking for another number of links to the first frame with them."""
     begin = time.perf_counter()
-    await page.send(wire.SetParameter("links", float(links), True))
+    await page.send(messages.SetParameter("links", float(links), True))
     await page.until(lambda frame: len(frame.q) == links)
     return time.perf_counter() - begin
 
@@ -163,7 +163,7 @@ async def cold(server: Server) -> None:
     """From the start of the process to motion, and new structures with nothing compiled before."""
     page = await Page(server).open()
     await page.until(lambda frame: True)
-    await page.send(wire.Play())
+    await page.send(messages.Play())
     await page.until(lambda frame: frame.time > 0)
     row("process start to a moving pendulum, nothing on disk", f"{time.perf_counter() - server.began:.1f} s", "10 s")
     at_once = [await change(page, n) for n in (5, 7, 9)]
@@ -190,7 +190,7 @@ async def crowd(server: Server) -> None:
     text = f"{1000 * statistics.median(waits):.1f} ms, {1000 * p99:.1f} ms"
     row(f"drag to the frame that shows it, median and p99, {PAGES} simulations", text, "p99 < 50 ms")
     pages[1]._task.cancel()  # it keeps its socket and reads no more
-    await pages[1].send(wire.SetSpeed(3.0))
+    await pages[1].send(messages.SetSpeed(3.0))
     found = await rates([pages[0], *pages[2:]], SECONDS / 2)
     row("the others while one page does not read", _two(found), "≥ 30")
     begin, links = time.perf_counter(), itertools.count(11)

@@ -62,7 +62,7 @@ def test_the_extras_are_those_of_the_project() -> None:
 def test_each_use_names_its_package_and_its_extra(tmp_path: Path) -> None:
     code = """
 import holonomy as hl
-from holonomy.show.reproduce import FIGURES
+from holonomy.show.figures import FIGURES
 
 pendulum = hl.Pendulum([1.0], [1.0])
 run = hl.simulate(pendulum, [1.0], [0.0], 0.1, dt=0.01, method=hl.RK4())

@@ -4,7 +4,7 @@ import type { CommandType, Listener, Source } from "./source";
 import { Tape } from "./tape";
 import { FrameFlag, type Command, type Controls, type Frame, type LabView, type Welcome } from "./wire";
 
-/** What a recording begins with; `holonomy.show.replay` writes it. Energies, coordinates and velocities lead the channels. */
+/** What a recording begins with; `holonomy.show.recording` writes it. Energies, coordinates and velocities lead the channels. */
 export interface Head {
   readonly welcome: Welcome;
   readonly controls: Controls;

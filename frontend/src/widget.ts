@@ -21,7 +21,7 @@ type Request =
   | { readonly type: "more"; readonly epoch: number; readonly first: number; readonly rows: number }
   | { readonly type: "change"; readonly row: number; readonly command: Command };
 
-/** `holonomy.show.widget` writes these. */
+/** `holonomy.show.notebook_widget` writes these. */
 type Answer =
   | { readonly type: "rows"; readonly epoch: number; readonly first: number; readonly rows: number; readonly message: string }
   | { readonly type: "turn"; readonly epoch: number; readonly row: number; readonly controls: Partial<Controls> }

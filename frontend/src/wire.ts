@@ -1,4 +1,4 @@
-// Written by `python -m holonomy.studio.wire` from src/holonomy/studio/wire.py. Edit that file, not this.
+// Written by `python -m holonomy.viewer.protocol.typescript` from the files beside it. Edit those.
 
 export const PROTOCOL = 2;
 

@@ -170,7 +170,7 @@ def derive(
 ) -> None:
     """Print the equations of a scene: Lagrange's, solved for the accelerations, and Hamilton's."""
     from holonomy.scene import SceneError, load
-    from holonomy.scene.assembly import build
+    from holonomy.scene.build_system import build
 
     if latex and sympy:
         raise _Stop("--latex and --sympy print different things; choose one.", BAD_INPUT)
@@ -200,7 +200,7 @@ def reproduce(
     from difflib import get_close_matches
 
     from holonomy.files import whole
-    from holonomy.show.reproduce import FIGURES
+    from holonomy.show.figures import FIGURES
 
     if figure != "all" and figure not in FIGURES:
         near = get_close_matches(figure, FIGURES, 1)
@@ -254,8 +254,8 @@ def export(
     target = run.with_suffix(".html") if out is None else out
     if target.exists() and not target.is_dir() and not force:
         raise _Stop(f"{target} is there already; name another file, or write over it with --force.", BAD_INPUT)
-    from holonomy.motion.store import attributes, load
-    from holonomy.show.export import export as write
+    from holonomy.motion.run.storage import attributes, load
+    from holonomy.show.html import export as write
 
     written = write(load(run), target, title=title or run.stem, about=attributes(run), force=force, speed=speed)
     typer.echo(f"wrote {written}")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import holonomy as hl
-from holonomy.models import linkage_topology
-from holonomy.trace import native
+from holonomy.models.linkages import topology
+from holonomy.trace.native import compiler
 
 LINK = hl.Linkage(rods=4, base=3.0)
 NORTH = np.array([1.0, 0.0, 0.0])
@@ -96,7 +96,7 @@ def test_metric_and_curvature_against_forty_digits(base, angles, mass, metric, k
     g, x = link.metric(angles), link.from_angles(angles)
     np.testing.assert_allclose([g[0, 0], g[0, 1], g[1, 1]], metric, rtol=0, atol=1e-12)
     assert abs(link.curvature.gaussian(x) - k) < 1e-12
-    compiled = native.compile(brioschi, (link.surface, np.zeros(2)))
+    compiled = compiler.compile(brioschi, (link.surface, np.zeros(2)))
     assert abs(compiled(link.surface, np.array(angles)) - k) < 1e-12
     assert abs(link.total_bending(x) - bending) < 1e-12
 
@@ -131,7 +131,7 @@ def test_derivatives_pass_through_poles_and_straight_elbows() -> None:
     s = np.linspace(-0.03, 0.03, 9)
     for x, v in ((NORTH, [0.0, 0.6, 0.8]), ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]), ([0.6, 0.8, 0.0], [0.0, 0.0, 1.0])):
         x, v = np.array(x), np.array(v)
-        exact = native.compile(third, (LINK.surface, x, v))(LINK.surface, x, v)
+        exact = compiler.compile(third, (LINK.surface, x, v))(LINK.surface, x, v)
         nearby = [LINK.hinges(x * np.cos(a) + v * np.sin(a)) for a in s]
         fitted = np.polynomial.polynomial.polyfit(s, np.asarray(nearby).reshape(9, -1), 7)[3] * 6
         np.testing.assert_allclose(exact.reshape(-1), fitted, rtol=0, atol=2e-7)
@@ -199,7 +199,7 @@ def bending(base, mass):
 
 def test_derivatives_by_base_and_mass() -> None:
     at = (np.array(3.0), np.array(0.5))
-    slopes = native.compile(jax.jacfwd(bending, (0, 1)), at)(*at)
+    slopes = compiler.compile(jax.jacfwd(bending, (0, 1)), at)(*at)
     h = 1e-5
     for i, step in enumerate(((h, 0.0), (0.0, h))):
         difference = (bending(3.0 + step[0], 0.5 + step[1]) - bending(3.0 - step[0], 0.5 - step[1])) / (2 * h)
@@ -226,7 +226,7 @@ def test_other_numbers_compile_nothing() -> None:
         assert np.all(np.isfinite(link.fields(x)[0]))
         assert np.all(np.isfinite(link.hinges(x[0])))
         assert np.isfinite(link.curvature.gaussian(x[0]))
-        counts.append(native.compilations())
+        counts.append(compiler.compilations())
     assert counts[0] == counts[1] == counts[2]
 
 
@@ -273,9 +273,9 @@ def test_mistakes_get_a_sentence(make, words: str) -> None:
 
 def test_topology_outside_the_sphere() -> None:
     """Betti numbers of polygon spaces that are known: genus 4 for pentagons, the heptagon with equal sides."""
-    assert linkage_topology.betti(4, 1.0) == (1, 8, 1)
-    assert linkage_topology.betti(5, 2.0) == (1, 5, 5, 1)
-    assert linkage_topology.betti(6, 1.0) == (1, 6, 30, 6, 1)
-    assert linkage_topology.betti(4, 0.5) == linkage_topology.betti(4, 1.9)
+    assert topology.betti(4, 1.0) == (1, 8, 1)
+    assert topology.betti(5, 2.0) == (1, 5, 5, 1)
+    assert topology.betti(6, 1.0) == (1, 6, 30, 6, 1)
+    assert topology.betti(4, 0.5) == topology.betti(4, 1.9)
     for rods in range(3, 9):
-        assert linkage_topology.betti(rods, rods - 1.0) == (*([1] + [0] * (rods - 3)), 1)
+        assert topology.betti(rods, rods - 1.0) == (*([1] + [0] * (rods - 3)), 1)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import holonomy as hl
-from holonomy.models.linkage_routes import ROUTES
-from holonomy.trace import native
+from holonomy.models.linkages.routes import ROUTES
+from holonomy.trace.native import compiler
 
 LINK = hl.Linkage(rods=4, base=3.0)
 HEAVY = hl.Linkage(4, 2.8, [0.3, 0.1, 0.5, 0.2], [1.0, 0.4, 0.7])
@@ -115,7 +115,7 @@ def test_other_numbers_compile_nothing() -> None:
     for link in (LINK, hl.Linkage(4, 2.6, 0.4, [1.0, 2.0, 0.5])):
         x, v = start(link, [0.4, 0.7], [1.0, 0.5])
         hinges_at(link, "sphere", x, v, np.array([0.0, 0.2]), 0.02)
-        counts.append(native.compilations())
+        counts.append(compiler.compilations())
     assert counts[0] == counts[1]
 
 

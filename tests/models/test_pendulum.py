@@ -11,7 +11,7 @@ from scipy.special import ellipj, ellipk
 
 import holonomy as hl
 from holonomy.models import accelerations, chain_points, directions, tensions
-from holonomy.models.chain import massless_rods
+from holonomy.models.pendulums.chain import massless_rods
 
 G = 9.81
 

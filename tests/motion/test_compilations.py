@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import holonomy as hl
-from holonomy.trace import native
+from holonomy.trace.native import compiler
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def compilations():
             count.append(duration_secs)
 
     jax.monitoring.register_event_duration_secs_listener(listener)
-    yield lambda: len(count) + native.compilations()
+    yield lambda: len(count) + compiler.compilations()
     jax.monitoring.unregister_event_duration_listener(listener)
 
 

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import holonomy as hl
-from holonomy.motion import engine
-from holonomy.studio.program import Program, blueprint
-from holonomy.trace import jaxpr, machine, native, parcel, primitives
-from holonomy.trace.dag import Graph
+from holonomy.studio.compile.program import Program, blueprint
+from holonomy.trace import jaxpr
+from holonomy.trace.graph.dag import Graph
+from holonomy.trace.lowering import primitives
+from holonomy.trace.native import compiler, engine, machine, object_file
 
 
 def fresh() -> hl.System:
@@ -50,7 +51,7 @@ def unknown_parameter(patch: pytest.MonkeyPatch) -> None:
 
 
 def crash_in_form(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(native, "Form", overflow)
+    patch.setattr(compiler, "Form", overflow)
 
 
 def crash_in_simplification(patch: pytest.MonkeyPatch) -> None:
@@ -58,7 +59,7 @@ def crash_in_simplification(patch: pytest.MonkeyPatch) -> None:
 
 
 def crash_in_writing(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(native, "module", crash)
+    patch.setattr(compiler, "module", crash)
 
 
 def llvm_refuses(patch: pytest.MonkeyPatch) -> None:
@@ -70,8 +71,8 @@ def no_link(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_llvm(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(sys.modules, "holonomy.trace.native", None)
-    patch.delattr(sys.modules["holonomy.trace"], "native")
+    patch.setitem(sys.modules, "holonomy.trace.native.compiler", None)
+    patch.delattr(sys.modules["holonomy.trace.native"], "compiler")
 
 
 STAGES: list[tuple[Callable[[pytest.MonkeyPatch], None], str]] = [
@@ -95,7 +96,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Any:
     def stage(breaks: Callable[[pytest.MonkeyPatch], None]) -> Any:
         with monkeypatch.context() as patch:
             patch.setenv("HOLONOMY_CACHE", "off")
-            patch.setattr(native, "_codes", {})
+            patch.setattr(compiler, "_codes", {})
             patch.setattr(engine, "_machines", {})
             breaks(patch)
             yield
@@ -128,7 +129,7 @@ def test_native_code_asked_for_gives_the_reason(breaks: Any, reason: str, broken
 
 def test_a_mistake_in_the_users_function_is_the_users_error() -> None:
     with pytest.raises(ValueError, match="lagrangian could not be evaluated"):
-        hl.System.from_lagrangian(lambda t, q, v: jnp.sin("q"), coordinates=("x",))
+        hl.System.from_lagrangian(lambda t, q, v: jnp.sin("q"), coordinates=("x",))  # pyright: ignore[reportArgumentType]
 
 
 def test_equations_and_taylor_say_why(broken: Any) -> None:
@@ -141,19 +142,19 @@ def test_equations_and_taylor_say_why(broken: Any) -> None:
 
 
 def test_a_linkage_is_computed_by_xla_too(broken: Any) -> None:
-    from holonomy.models import linkage_machine
+    from holonomy.models.linkages import compiled
 
     link = hl.Linkage(rods=4, base=3.1)
     x = np.array([0.48, 0.6, 0.64])
     expected = link.total_bending(x)
     with pytest.MonkeyPatch.context() as patch, broken(llvm_refuses):
-        patch.setattr(linkage_machine, "_kept", {})
+        patch.setattr(compiled, "_kept", {})
         np.testing.assert_allclose(link.total_bending(x), expected, rtol=1e-12)
 
 
 def test_a_lab_without_native_code_moves_in_xla(broken: Any) -> None:
     """The studio's kernel of a structure that cannot be lowered gives the same motion."""
-    from holonomy.studio.kernel import Kernel
+    from holonomy.studio.compile.kernel import Kernel
 
     def pendulum(p: Any) -> hl.System:
         return hl.System.from_lagrangian(
@@ -166,7 +167,7 @@ def test_a_lab_without_native_code_moves_in_xla(broken: Any) -> None:
     program = Program(pendulum, 1, 1, hl.RK4(), observe)
     with broken(llvm_refuses):
         made = blueprint(program)
-    assert {p.identity for p in made.parcels.values()} == {parcel.XLA}
+    assert {p.identity for p in made.parcels.values()} == {object_file.XLA}
     assert made.engine.startswith("xla")
     slow, fast = Kernel(made), Kernel(blueprint(program))
     assert fast.engine.startswith("native")

@@ -11,7 +11,7 @@ import xarray as xr
 from tests.motion.examples import double_pendulum
 
 import holonomy as hl
-from holonomy.motion.netcdf import Contents, Variable, read, write
+from holonomy.motion.run.netcdf import Contents, Variable, read, write
 
 ball = hl.System.from_positions(
     lambda t, q: q[None], [1.0], potential=lambda t, q: 9.81 * q[1], coordinates={"x": "length", "y": "length"}

@@ -12,9 +12,9 @@ import pytest
 
 import holonomy as hl
 from holonomy.models import classics
-from holonomy.motion import taylor as room
-from holonomy.motion import taylor_events
-from holonomy.trace import taylor
+from holonomy.motion.events import taylor_events
+from holonomy.motion.methods import taylor as room
+from holonomy.trace import heyoka as taylor
 
 heyoka = pytest.importorskip("heyoka")
 

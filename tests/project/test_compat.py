@@ -15,7 +15,7 @@ REPORT = """<testsuites><testsuite>
 <testcase classname="tests.trace.test_dag" name="test_good"/>
 <testcase classname="tests.trace.test_dag" name="test_skipped"><skipped/></testcase>
 <testcase classname="tests.trace.test_dag" name="test_bad[1]"><failure message="no"/></testcase>
-<testcase classname="tests.events.test_walls" name="test_setup"><error message="no"/></testcase>
+<testcase classname="tests.motion.events.test_walls" name="test_setup"><error message="no"/></testcase>
 </testsuite></testsuites>"""
 
 
@@ -48,7 +48,7 @@ def test_a_report_names_the_tests_that_failed(tmp_path: Path) -> None:
     path.write_text(REPORT)
     assert compat.read_report(path) == (
         2,
-        ["tests/trace/test_dag.py::test_bad[1]", "tests/events/test_walls.py::test_setup"],
+        ["tests/trace/test_dag.py::test_bad[1]", "tests/motion/events/test_walls.py::test_setup"],
     )
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from holonomy.studio import wire
-from holonomy.studio.codec import encode
 from holonomy.studio.labs import all_labs
+from holonomy.viewer.protocol import messages
+from holonomy.viewer.protocol.codec import encode
 
 # The server compiles each lab's equations before the first frame, and other tests may be compiling at the same time.
 PATIENCE = 240.0
@@ -51,8 +51,8 @@ def read(socket: ClientConnection) -> Any:
     message = socket.recv(timeout=PATIENCE)
     if isinstance(message, str):
         return json.loads(message)
-    frame = wire.unpack(message)
-    socket.send(encode(wire.Seen(frame.sequence)))
+    frame = messages.unpack(message)
+    socket.send(encode(messages.Seen(frame.sequence)))
     return frame
 
 
@@ -64,10 +64,10 @@ def test_a_lab_moves_by_native_code(address: str, lab: str) -> None:
         while (notice := read(socket))["type"] != "controls" or notice["phase"] != "ready":
             assert notice.get("phase") != "failed", notice
         assert notice["certificate"]["engine"].startswith("native"), notice["certificate"]
-        while not isinstance(first := read(socket), wire.Frame):
+        while not isinstance(first := read(socket), messages.Frame):
             pass
-        socket.send(encode(wire.Play()))
-        while not (isinstance(later := read(socket), wire.Frame) and later.time > first.time + 0.5):
+        socket.send(encode(messages.Play()))
+        while not (isinstance(later := read(socket), messages.Frame) and later.time > first.time + 0.5):
             pass
     assert np.all(np.isfinite(later.q))
     assert np.max(np.abs(later.q - first.q)) > 1e-3, "the lab's initial motion is not at rest"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.constraints.examples import FOUR_BAR_START, double_rods, four_bar, from_angles, rod_pendulum
+from tests.systems.constraints.examples import FOUR_BAR_START, double_rods, four_bar, from_angles, rod_pendulum
 
 import holonomy as hl
 from holonomy.show.style import OKABE_ITO, style

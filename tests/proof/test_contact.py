@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.contact.examples import billiard, in_circle
+from tests.systems.contact.examples import billiard, in_circle
 
 import holonomy as hl
 

@@ -17,8 +17,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from holonomy.studio import wire
-from holonomy.studio.codec import encode
+from holonomy.viewer.protocol import messages
+from holonomy.viewer.protocol.codec import encode
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(900)]
 
@@ -76,21 +76,21 @@ class Page:
     def __init__(self, socket: ClientConnection):
         self.socket = socket
 
-    def send(self, command: wire.Command) -> None:
+    def send(self, command: messages.Command) -> None:
         self.socket.send(encode(command))
 
     def next(self) -> Any:
         message = self.socket.recv(timeout=PATIENCE)
         if isinstance(message, str):
             return json.loads(message)
-        frame = wire.unpack(message)
-        self.send(wire.Seen(frame.sequence))
+        frame = messages.unpack(message)
+        self.send(messages.Seen(frame.sequence))
         return frame
 
-    def frame(self, condition=lambda frame: True) -> wire.Frame:
+    def frame(self, condition=lambda frame: True) -> messages.Frame:
         while True:
             message = self.next()
-            if isinstance(message, wire.Frame) and condition(message):
+            if isinstance(message, messages.Frame) and condition(message):
                 return message
 
 
@@ -100,7 +100,7 @@ def visited(server: Server, times: int) -> None:
             page = Page(socket)
             page.frame()
             if k % 10 == 0:
-                page.send(wire.Play())
+                page.send(messages.Play())
                 page.frame(lambda frame: frame.time > 0)
 
 
@@ -117,19 +117,52 @@ def test_a_thousand_visits_leave_nothing_behind(server):
 
 # ── Nonsense ──────────────────────────────────────────────────────────────────────────────────────
 
-VALID: list[wire.Command] = [
-    wire.Play(), wire.Pause(), wire.Step(3, False), wire.Step(-600, True), wire.Seek(0.5, False), wire.Seek(-1e9, True),
-    wire.DragBegin(1), wire.DragBegin(65535), wire.DragMove(0.3, -1.0, 0.0), wire.DragMove(1e6, -1e6, 1e6),
-    wire.DragEnd(1.0, 1.0, 1.0), wire.SetParameter("gravity", 0.0, False), wire.SetParameter("gravity", 1e12, True),
-    wire.SetParameter("links", 1.0, True), wire.SetParameter("links", 3.0, False), wire.SetParameter("links", -1, True),
-    wire.SetParameter("length1", 0.1, True), wire.SetParameter("mass2", 9, True), wire.SetParameter("damping", 2, True),
-    wire.SetParameter("stiffness", 10.0, True), wire.SetParameter("ghost_offset", 0.5, True),
-    wire.SetParameter("links\x00", 2.0, True), wire.SetChoice("model", "elastic"), wire.SetChoice("model", "rigid"),
-    wire.SetChoice("method", "euler"), wire.SetChoice("step", "60"), wire.SetChoice("method", "∞"),
-    wire.SetToggle("ghost", True), wire.SetToggle("ghost", False), wire.Act("ghost"), wire.Act(""), wire.SetSpeed(10.0),
-    wire.SetSpeed(0.1), wire.Reset(True), wire.Reset(False), wire.Undo(), wire.Redo(), wire.Share(), wire.Restore("{}"),
-    wire.Restore('{"version":1}'), wire.Export("python"), wire.Export("csv"), wire.Seen(0), wire.Seen(2**32 - 1),
-]  # fmt: skip
+VALID: list[messages.Command] = [
+    messages.Play(),
+    messages.Pause(),
+    messages.Step(3, False),
+    messages.Step(-600, True),
+    messages.Seek(0.5, False),
+    messages.Seek(-1e9, True),
+    messages.DragBegin(1),
+    messages.DragBegin(65535),
+    messages.DragMove(0.3, -1.0, 0.0),
+    messages.DragMove(1e6, -1e6, 1e6),
+    messages.DragEnd(1.0, 1.0, 1.0),
+    messages.SetParameter("gravity", 0.0, False),
+    messages.SetParameter("gravity", 1e12, True),
+    messages.SetParameter("links", 1.0, True),
+    messages.SetParameter("links", 3.0, False),
+    messages.SetParameter("links", -1, True),
+    messages.SetParameter("length1", 0.1, True),
+    messages.SetParameter("mass2", 9, True),
+    messages.SetParameter("damping", 2, True),
+    messages.SetParameter("stiffness", 10.0, True),
+    messages.SetParameter("ghost_offset", 0.5, True),
+    messages.SetParameter("links\x00", 2.0, True),
+    messages.SetChoice("model", "elastic"),
+    messages.SetChoice("model", "rigid"),
+    messages.SetChoice("method", "euler"),
+    messages.SetChoice("step", "60"),
+    messages.SetChoice("method", "∞"),
+    messages.SetToggle("ghost", True),
+    messages.SetToggle("ghost", False),
+    messages.Act("ghost"),
+    messages.Act(""),
+    messages.SetSpeed(10.0),
+    messages.SetSpeed(0.1),
+    messages.Reset(True),
+    messages.Reset(False),
+    messages.Undo(),
+    messages.Redo(),
+    messages.Share(),
+    messages.Restore("{}"),
+    messages.Restore('{"version":1}'),
+    messages.Export("python"),
+    messages.Export("csv"),
+    messages.Seen(0),
+    messages.Seen(2**32 - 1),
+]
 
 
 def mangled(text: str, chance: random.Random) -> str | bytes:
@@ -170,7 +203,7 @@ def test_ten_thousand_messages_of_nonsense_are_refused_or_close_and_never_crash(
     with server.connect() as socket:
         page = Page(socket)
         page.frame()
-        page.send(wire.Play())
+        page.send(messages.Play())
         page.frame(lambda frame: frame.time > 0.05)
 
 
@@ -188,13 +221,13 @@ def test_a_crowd_moves_together_though_one_page_compiles_and_one_does_not_read(s
         pages = [Page(stack.enter_context(server.connect())) for _ in range(CROWD)]
         for page in pages:
             page.frame()
-            page.send(wire.Play())
+            page.send(messages.Play())
         deaf, busy, *others = pages
-        deaf.send(wire.SetSpeed(3.0))  # and reads no more
+        deaf.send(messages.SetSpeed(3.0))  # and reads no more
         for links in (11, 12, 13):
-            busy.send(wire.SetParameter("links", float(links), True))
+            busy.send(messages.SetParameter("links", float(links), True))
             moved = [page.frame(lambda frame: frame.time > 0.1) for page in others]
-            assert all(frame.flags & wire.FrameFlag.PLAYING for frame in moved)
+            assert all(frame.flags & messages.FrameFlag.PLAYING for frame in moved)
             there = busy.frame(lambda frame, links=links: len(frame.q) == links)
             assert there.time > 0
         for page in others:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from holonomy.models import catalogue
 from holonomy.scene import Scene, SceneError, changed, from_table, load, loads, resolve
-from holonomy.scene.reading import LARGEST_FILE
+from holonomy.scene.read import LARGEST_FILE
 
 GOOD = """
 lagrangian = "m*l^2*theta_dot^2/2 - m*g*y"

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from holonomy.studio.guard import Door
-from holonomy.studio.kernel import Kernel, Layout, Spot, Stopped
-from holonomy.studio.lab import Structure
-from holonomy.studio.labs.pendulum import PendulumLab
-from holonomy.studio.server import application
-from holonomy.studio.services import Services
-from holonomy.studio.serving import bind, server
-from holonomy.studio.shelf import Shelf
-from holonomy.studio.simulation import Simulation
+from holonomy.studio.compile.kernel import Kernel, Layout, Spot, Stopped
+from holonomy.studio.labs.base import Structure
+from holonomy.studio.labs.pendulum.lab import PendulumLab
+from holonomy.studio.server.access import Door
+from holonomy.studio.server.app import application
+from holonomy.studio.server.downloads import Shelf
+from holonomy.studio.server.serve import bind, server
+from holonomy.studio.server.services import Services
+from holonomy.studio.session.simulation import Simulation
 
 
 class FakeKernel(Kernel):
@@ -147,15 +147,15 @@ class FakeFoundry:
 
 def fake_services(lab: PendulumLab) -> Any:
     """Services without processes: what a worker would do is done here, in a thread."""
-    from holonomy.studio import workshop
+    from holonomy.studio.compile import worker_process
 
     def submit(function: str, *args: Any, urgency: int = 0) -> Future[Any]:
         future: Future[Any] = Future()
-        good, value = workshop.done(function, args)
+        good, value = worker_process.done(function, args)
         if good:
             future.set_result(value)
         else:
-            future.set_exception(workshop.WorkError(value))
+            future.set_exception(worker_process.WorkError(value))
         return future
 
     worker = SimpleNamespace(submit=submit)

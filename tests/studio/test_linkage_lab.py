@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 
 import holonomy as hl
-from holonomy.studio import export, wire
-from holonomy.studio.kernel import Kernel
-from holonomy.studio.lab import Refusal, Settings
-from holonomy.studio.labs import linkage_sphere as sphere
-from holonomy.studio.labs.linkage import LinkageLab, marked
-from holonomy.studio.labs.linkage_shortest import shortest
-from holonomy.studio.program import blueprint
-from holonomy.studio.simulation import Simulation
+from holonomy.studio.compile.kernel import Kernel
+from holonomy.studio.compile.program import blueprint
+from holonomy.studio.labs.base import Refusal, Settings
+from holonomy.studio.labs.linkage import sphere as sphere
+from holonomy.studio.labs.linkage.lab import LinkageLab, marked
+from holonomy.studio.labs.linkage.shortest import shortest
+from holonomy.studio.session import export
+from holonomy.studio.session.simulation import Simulation
+from holonomy.viewer.protocol import messages
 
 LAB = LinkageLab()
 FRAME = 16  # steps in a picture
@@ -84,7 +85,7 @@ def test_what_is_seen_is_what_the_linkage_says():
 def test_the_rods_pull_with_the_force_that_bends_the_motion(rods):
     moved = simulation(settings(rods=rods, rod_mass=0.5))
     for _ in range(5):
-        moved.apply(wire.Step(7, False))
+        moved.apply(messages.Step(7, False))
         seen = channels(moved)
         assert seen["bending"] > 1e-3
         assert seen["pull"] == pytest.approx(seen["bending"], rel=1e-11)
@@ -94,31 +95,31 @@ def test_the_rods_pull_with_the_force_that_bends_the_motion(rods):
 def test_two_routes_agree_and_their_distance_is_shown(route):
     moved = simulation(settings(route, rod_mass=0.3))
     assert channels(moved)["divergence"] < 1e-15
-    moved.apply(wire.Step(120, False))
+    moved.apply(messages.Step(120, False))
     seen, frame = channels(moved), moved.frame(0)
     assert 0 < seen["divergence"] < 1e-8
     assert seen["second_kinetic"] == pytest.approx(seen["kinetic"], abs=1e-9)
     assert len(frame.position) == 2 + 2 * 4
     np.testing.assert_allclose(frame.position[2:6], frame.position[6:], rtol=0, atol=1e-8)
     assert len(frame.q) == len(LAB.columns(moved.moment.settings)) == len(moved.view.coordinates)
-    for command in (wire.Act("mark_a"), wire.SetToggle("fan", True), wire.SetChoice("field", "bending")):
+    for command in (messages.Act("mark_a"), messages.SetToggle("fan", True), messages.SetChoice("field", "bending")):
         moved.apply(command)
         assert channels(moved)["divergence"] == seen["divergence"]  # both motions go on
-    moved.apply(wire.SetParameter("base", 3.1, True))
+    moved.apply(messages.SetParameter("base", 3.1, True))
     assert channels(moved)["divergence"] < 1e-15
 
 
 def test_the_chart_breaks_beside_its_pole_and_the_sphere_goes_on():
     chosen = settings("chart")
     moved = simulation(chosen)
-    moved.apply(wire.DragBegin(3))
-    moved.apply(wire.DragMove(0.0, 0.6, 0.8))  # x = (0.8, 0, 0.6)
+    moved.apply(messages.DragBegin(3))
+    moved.apply(messages.DragMove(0.0, 0.6, 0.8))  # x = (0.8, 0, 0.6)
     beside = np.array([1.0, 1e-4, 0.0]) / np.hypot(1.0, 1e-4)
     way = shortest(kernel(LAB.structure(chosen)), LAB.numbers(chosen), moved.frame(0).q[:3], beside)
     assert way is not None
-    moved.apply(wire.DragEnd(*sphere.placed(way.velocity / way.length)))
+    moved.apply(messages.DragEnd(*sphere.placed(way.velocity / way.length)))
     energy = channels(moved)["kinetic"]
-    moved.apply(wire.Step(200, False))
+    moved.apply(messages.Step(200, False))
     seen = channels(moved)
     assert seen["divergence"] > 1e-3
     assert seen["kinetic"] == pytest.approx(energy, abs=1e-9)
@@ -126,11 +127,11 @@ def test_the_chart_breaks_beside_its_pole_and_the_sphere_goes_on():
 
 def test_sliders_do_not_compile():
     moved = simulation(settings("rods"))
-    moved.apply(wire.SetToggle("fan", True))
+    moved.apply(messages.SetToggle("fan", True))
     before = list(MADE)
     for name, value in (("base", 2.3), ("base", 3.9), ("rod_mass", 2.5), ("hinge_mass", 0.0), ("fan_length", 9.0)):
-        moved.apply(wire.SetParameter(name, value, True))
-        moved.apply(wire.Step(1, False))
+        moved.apply(messages.SetParameter(name, value, True))
+        moved.apply(messages.Step(1, False))
         assert moved.surface() is not None
         assert moved.curves() is not None
     assert moved.controls().phase == "ready"
@@ -146,10 +147,10 @@ def test_a_hinge_comes_to_the_hand(body):
     link = link_of(moved.moment.settings)
     near = X + np.array([0.1, 0.05, 0.0])
     goal = np.asarray(link.hinges(near / np.linalg.norm(near)))[body] - [1.5, 0.0]
-    moved.apply(wire.DragBegin(3))
-    moved.apply(wire.DragMove(X[1], X[2], X[0]))
-    moved.apply(wire.DragBegin(body))
-    moved.apply(wire.DragMove(goal[0], goal[1], 0.0))
+    moved.apply(messages.DragBegin(3))
+    moved.apply(messages.DragMove(X[1], X[2], X[0]))
+    moved.apply(messages.DragBegin(body))
+    moved.apply(messages.DragMove(goal[0], goal[1], 0.0))
     np.testing.assert_allclose(moved.frame(0).position[2 + body, :2], goal, rtol=0, atol=1e-8)
     assert not moved.frame(0).v.any()
 
@@ -157,8 +158,8 @@ def test_a_hinge_comes_to_the_hand(body):
 def test_a_hinge_out_of_reach_goes_as_near_as_it_can():
     moved = simulation()
     for far in ((0.0, 9.0), (-8.0, 0.0)):
-        moved.apply(wire.DragBegin(0))
-        moved.apply(wire.DragMove(far[0], far[1], 0.0))
+        moved.apply(messages.DragBegin(0))
+        moved.apply(messages.DragMove(far[0], far[1], 0.0))
         frame = moved.frame(0)
         there = frame.position[2, :2]
         assert np.linalg.norm(there - [-1.5, 0.0]) == pytest.approx(1.0, abs=1e-12)
@@ -173,25 +174,25 @@ def test_a_hinge_out_of_reach_goes_as_near_as_it_can():
 def test_the_point_is_thrown_along_a_geodesic():
     moved = simulation()
     was = bits(moved)
-    moved.apply(wire.DragBegin(3))
-    moved.apply(wire.DragMove(2 * X[1], 2 * X[2], 2 * X[0]))
+    moved.apply(messages.DragBegin(3))
+    moved.apply(messages.DragMove(2 * X[1], 2 * X[2], 2 * X[0]))
     np.testing.assert_allclose(moved.frame(0).q, X, rtol=0, atol=1e-15)
-    moved.apply(wire.DragEnd(V[1], V[2], V[0]))
+    moved.apply(messages.DragEnd(V[1], V[2], V[0]))
     assert moved.controls().undo == "drag of point"
     np.testing.assert_allclose(moved.frame(0).v, V, rtol=0, atol=1e-15)
-    moved.apply(wire.Step(30, False))
+    moved.apply(messages.Step(30, False))
     link = link_of(moved.moment.settings)
     run = hl.simulate(link.system("rods"), *link.state("rods", X, V), 0.5, dt=1 / 960, method=hl.RK4(), save_every=480)
     np.testing.assert_allclose(link.hinges(moved.frame(0).q).reshape(-1), run.q[-1], rtol=0, atol=1e-9)
-    moved.apply(wire.Undo())
-    moved.apply(wire.Undo())
+    moved.apply(messages.Undo())
+    moved.apply(messages.Undo())
     assert bits(moved) == was  # drag and throw were one gesture
 
 
 def test_a_hinge_is_thrown_with_the_hands_velocity():
     moved = simulation()
-    moved.apply(wire.DragBegin(1))
-    moved.apply(wire.DragEnd(0.4, -0.7, 0.0))
+    moved.apply(messages.DragBegin(1))
+    moved.apply(messages.DragEnd(0.4, -0.7, 0.0))
     frame, link = moved.frame(0), link_of(moved.moment.settings)
     np.testing.assert_allclose(link.push(frame.q, frame.v)[1], [0.4, -0.7], rtol=0, atol=0.02)
 
@@ -219,9 +220,9 @@ def test_colours_are_curvature_and_bending():
 
 def test_a_fan_leaves_from_where_the_motion_began_in_all_directions_equally_fast():
     moved = simulation(settings(fan=True, rod_mass=0.2, fan_length=2.5))
-    moved.apply(wire.Step(60, False))
+    moved.apply(messages.Step(60, False))
     before = moved.curves()
-    moved.apply(wire.Act("here"))
+    moved.apply(messages.Act("here"))
     after = moved.curves()
     assert before is not None
     assert after is not None
@@ -239,10 +240,10 @@ def test_a_fan_leaves_from_where_the_motion_began_in_all_directions_equally_fast
 
 def test_the_shortest_motion_leads_from_mark_to_mark():
     moved = simulation()
-    moved.apply(wire.Act("mark_a"))
+    moved.apply(messages.Act("mark_a"))
     assert [action.name for action in moved.view.actions] == ["mark_a", "mark_b"]
-    moved.apply(wire.Step(100, False))
-    moved.apply(wire.Act("mark_b"))
+    moved.apply(messages.Step(100, False))
+    moved.apply(messages.Act("mark_b"))
     chosen, curves = moved.moment.settings, moved.curves()
     a, b = marked(chosen, "a"), marked(chosen, "b")
     assert a is not None
@@ -252,14 +253,14 @@ def test_the_shortest_motion_leads_from_mark_to_mark():
     (line,) = curves.curves
     points = numbers(line.points).reshape(-1, 3)
     np.testing.assert_allclose(points[[0, -1]], [sphere.placed(a), sphere.placed(b)], rtol=0, atol=1e-5)
-    moved.apply(wire.Act("travel"))
+    moved.apply(messages.Act("travel"))
     assert moved.playing
     np.testing.assert_allclose(moved.frame(0).q, a, rtol=0, atol=1e-15)
     moved.advance(4 * 960)
     np.testing.assert_allclose(moved.frame(0).q, b, rtol=0, atol=1e-5)
-    moved.apply(wire.Act("clear"))
+    moved.apply(messages.Act("clear"))
     assert marked(moved.moment.settings, "a") is None
-    moved.apply(wire.Undo())
+    moved.apply(messages.Undo())
     assert marked(moved.moment.settings, "a") is not None
 
 
@@ -303,32 +304,32 @@ def test_without_a_surface_the_picture_says_so():
 
 def test_a_state_goes_into_a_link_and_comes_back_bit_for_bit():
     moved = simulation(settings("rods", fan=True))
-    moved.apply(wire.Step(20, False))
-    moved.apply(wire.Act("mark_a"))
-    moved.apply(wire.Step(20, False))
+    moved.apply(messages.Step(20, False))
+    moved.apply(messages.Act("mark_a"))
+    moved.apply(messages.Step(20, False))
     text, was = moved.document(), bits(moved)
     other = simulation()
-    other.apply(wire.Restore(text))
+    other.apply(messages.Restore(text))
     assert bits(other) == was
     assert other.moment.settings == moved.moment.settings
-    other.apply(wire.Step(3, False))
-    moved.apply(wire.Step(3, False))
+    other.apply(messages.Step(3, False))
+    moved.apply(messages.Step(3, False))
     assert bits(other) == bits(moved)
     with pytest.raises(Refusal, match="no point of the sphere"):
-        other.apply(wire.Restore(text.replace('"a1":', '"a1":1')))
+        other.apply(messages.Restore(text.replace('"a1":', '"a1":1')))
 
 
 def test_undo_restores_marks_routes_and_throws():
     moved = simulation()
     history = [bits(moved)]
     for command in (
-        wire.Act("mark_a"), wire.SetChoice("field", "bending"), wire.SetToggle("fan", True),
-        wire.SetParameter("base", 3.5, True), wire.SetChoice("route", "rods"), wire.Step(4, False),
+        messages.Act("mark_a"), messages.SetChoice("field", "bending"), messages.SetToggle("fan", True),
+        messages.SetParameter("base", 3.5, True), messages.SetChoice("route", "rods"), messages.Step(4, False),
     ):  # fmt: skip
         moved.apply(command)
         history.append(bits(moved))
     for was in history[-2::-1]:
-        moved.apply(wire.Undo())
+        moved.apply(messages.Undo())
         assert bits(moved) == was
     assert moved.moment.settings == LAB.opening()
 
@@ -336,14 +337,14 @@ def test_undo_restores_marks_routes_and_throws():
 def test_bad_settings_are_refused_in_a_sentence():
     moved = simulation()
     for command, sentence in (
-        (wire.SetParameter("base", 4.2, True), "Length of the base lies between"),
-        (wire.SetParameter("rods", 2, True), "Number of rods lies between 3"),
-        (wire.SetParameter("rods", 3.5, True), "whole number"),
-        (wire.SetParameter("hinge_mass", -1, True), "lies between 0"),
-        (wire.SetParameter("hinge_mass", 0, True), "cannot both be without mass"),
-        (wire.SetChoice("route", "teleport"), "is one of"),
-        (wire.Act("travel"), "no button"),
-        (wire.DragBegin(8), "no body"),
+        (messages.SetParameter("base", 4.2, True), "Length of the base lies between"),
+        (messages.SetParameter("rods", 2, True), "Number of rods lies between 3"),
+        (messages.SetParameter("rods", 3.5, True), "whole number"),
+        (messages.SetParameter("hinge_mass", -1, True), "lies between 0"),
+        (messages.SetParameter("hinge_mass", 0, True), "cannot both be without mass"),
+        (messages.SetChoice("route", "teleport"), "is one of"),
+        (messages.Act("travel"), "no button"),
+        (messages.DragBegin(8), "no body"),
     ):
         with pytest.raises(Refusal, match=sentence):
             moved.apply(command)
@@ -353,7 +354,7 @@ def test_bad_settings_are_refused_in_a_sentence():
 
 def test_the_snippet_is_the_same_state(tmp_path):
     moved = simulation(settings("rods", base=3.1, rod_mass=0.25))
-    moved.apply(wire.Step(33, False))
+    moved.apply(messages.Step(33, False))
     now = moved.reading
     text = LAB.snippet(moved.moment.settings, now.t, now.q, now.v)
     ast.parse(text)
@@ -366,7 +367,7 @@ def test_the_snippet_is_the_same_state(tmp_path):
 
 def test_the_motion_is_kept_in_files(tmp_path):
     moved = simulation(settings("rods"))
-    moved.apply(wire.Step(12, False))
+    moved.apply(messages.Step(12, False))
     found = export.history(LAB, moved.moment)
     lines = export.as_csv(LAB, found).decode().splitlines()
     assert lines[0].startswith("t,x1,x2,x3,beside_x1,")
@@ -384,18 +385,18 @@ def test_whatever_a_hand_does_every_number_stays_finite():
 
     for _ in range(250):
         command = [
-            wire.DragBegin(int(rng.integers(5))),
-            wire.DragMove(far(), far(), far()),
-            wire.DragEnd(far(), far(), far()),
-            wire.SetParameter("base", float(rng.uniform(1.9, 4.1)), True),
-            wire.SetParameter("rod_mass", float(rng.choice([0.0, 1e-3, 3.0])), True),
-            wire.SetParameter("hinge_mass", float(rng.choice([0.0, 1e-3, 3.0])), True),
-            wire.SetParameter("fan_length", float(rng.uniform(0.5, 16.0)), True),
-            wire.SetToggle("fan", bool(rng.integers(2))),
-            wire.SetChoice("route", str(rng.choice(["none", "rods", "chart"]))),
-            wire.Act(str(rng.choice(["mark_a", "mark_b", "travel", "clear", "here"]))),
-            wire.Step(int(rng.integers(1, 20)), False),
-            wire.Undo(),
+            messages.DragBegin(int(rng.integers(5))),
+            messages.DragMove(far(), far(), far()),
+            messages.DragEnd(far(), far(), far()),
+            messages.SetParameter("base", float(rng.uniform(1.9, 4.1)), True),
+            messages.SetParameter("rod_mass", float(rng.choice([0.0, 1e-3, 3.0])), True),
+            messages.SetParameter("hinge_mass", float(rng.choice([0.0, 1e-3, 3.0])), True),
+            messages.SetParameter("fan_length", float(rng.uniform(0.5, 16.0)), True),
+            messages.SetToggle("fan", bool(rng.integers(2))),
+            messages.SetChoice("route", str(rng.choice(["none", "rods", "chart"]))),
+            messages.Act(str(rng.choice(["mark_a", "mark_b", "travel", "clear", "here"]))),
+            messages.Step(int(rng.integers(1, 20)), False),
+            messages.Undo(),
         ][rng.integers(12)]
         with contextlib.suppress(Refusal):
             moved.apply(command)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from holonomy.studio import wire
-from holonomy.studio.outbox import MOST_IN_FLIGHT, Outbox, Over
-from holonomy.studio.simulation import MOST_SAMPLES
+from holonomy.studio.server.outbox import MOST_IN_FLIGHT, Outbox, Over
+from holonomy.studio.session.simulation import MOST_SAMPLES
+from holonomy.viewer.protocol import messages
 
 
 def with_outbox(scenario):
@@ -26,7 +26,7 @@ def test_only_the_newest_frame_waits_and_takes_over_the_rows_of_the_others(simul
         for sequence in range(1, 5):
             simulation.advance(16)
             outbox.show(simulation.frame(sequence))
-        return wire.unpack(await outbox.next())
+        return messages.unpack(await outbox.next())
 
     frame = with_outbox(scenario)
     assert frame.sequence == 4
@@ -39,7 +39,7 @@ def test_rows_that_wait_are_bounded(simulation):
     async def scenario(outbox):
         for sequence in range(1, 4):
             outbox.show(replace(plain, sequence=sequence, sample=np.full((MOST_SAMPLES - 10, 6), float(sequence))))
-        return wire.unpack(await outbox.next())
+        return messages.unpack(await outbox.next())
 
     sample = with_outbox(scenario).sample
     assert len(sample) == MOST_SAMPLES
@@ -54,12 +54,12 @@ def test_few_frames_are_on_the_way_and_seeing_one_lets_the_next_go(simulation):
         for sequence in range(1, MOST_IN_FLIGHT + 3):
             outbox.show(replace(plain, sequence=sequence))
             if sequence <= MOST_IN_FLIGHT:
-                sent.append(wire.unpack(await outbox.next()).sequence)
+                sent.append(messages.unpack(await outbox.next()).sequence)
         waiting = asyncio.ensure_future(outbox.next())
         await asyncio.sleep(0)
         assert not waiting.done()
         outbox.seen(1)
-        sent.append(wire.unpack(await waiting).sequence)
+        sent.append(messages.unpack(await waiting).sequence)
         return sent
 
     assert with_outbox(scenario) == [*range(1, MOST_IN_FLIGHT + 1), MOST_IN_FLIGHT + 2]
@@ -70,17 +70,17 @@ def test_notices_pass_frames_and_only_the_last_controls_are_sent(simulation):
     async def scenario(outbox):
         outbox.show(simulation.frame(1))
         outbox.say(simulation.controls())
-        simulation.apply(wire.SetSpeed(5.0))
+        simulation.apply(messages.SetSpeed(5.0))
         outbox.say(simulation.controls())
-        outbox.say(wire.Refused("first", ""))
-        outbox.say(wire.Refused("second", "play"))
+        outbox.say(messages.Refused("first", ""))
+        outbox.say(messages.Refused("second", "play"))
         texts = [json.loads(await outbox.next()) for _ in range(3)]
         return texts, await outbox.next()
 
     (controls, first, second), frame = with_outbox(scenario)
     assert controls["speed"] == 5.0
     assert (first["message"], second["message"]) == ("first", "second")
-    assert wire.unpack(frame).sequence == 1
+    assert messages.unpack(frame).sequence == 1
 
 
 def test_controls_that_say_nothing_new_are_not_sent_again(simulation):
@@ -89,7 +89,7 @@ def test_controls_that_say_nothing_new_are_not_sent_again(simulation):
         outbox.say(simulation.controls())
         first = await outbox.next()
         outbox.say(simulation.controls())
-        outbox.say(wire.Refused("next", ""))
+        outbox.say(messages.Refused("next", ""))
         return first, await outbox.next()
 
     first, second = with_outbox(scenario)
@@ -103,7 +103,7 @@ def test_a_closed_loop_does_not_stop_the_simulation(simulation):
 
     outbox = with_outbox(scenario)
     outbox.show(simulation.frame(1))
-    outbox.say(wire.Refused("no one hears this", ""))
+    outbox.say(messages.Refused("no one hears this", ""))
 
 
 def test_a_new_structure_voids_the_frame_that_waits_and_its_rows(simulation):
@@ -111,10 +111,10 @@ def test_a_new_structure_voids_the_frame_that_waits_and_its_rows(simulation):
 
     async def scenario(outbox):
         outbox.show(plain)
-        outbox.say(wire.Lab(simulation.view))
+        outbox.say(messages.Lab(simulation.view))
         wider = replace(plain, sequence=2, revision=2, sample=np.zeros((1, 99)))
         outbox.show(wider)
-        return json.loads(await outbox.next()), wire.unpack(await outbox.next())
+        return json.loads(await outbox.next()), messages.unpack(await outbox.next())
 
     notice, frame = with_outbox(scenario)
     assert notice["type"] == "lab"

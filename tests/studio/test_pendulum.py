@@ -13,16 +13,17 @@ from hypothesis import strategies as st
 
 import holonomy as hl
 from holonomy.models import to_rigid
-from holonomy.models.kinematics import chain_points, reach
+from holonomy.models.pendulums.inverse_kinematics import chain_points, reach
 from holonomy.scene import build, loads
-from holonomy.studio import export, wire
-from holonomy.studio.kernel import Kernel, Stopped
-from holonomy.studio.lab import Refusal, Settings
+from holonomy.studio.compile.kernel import Kernel, Stopped
+from holonomy.studio.compile.program import blueprint
 from holonomy.studio.labs import all_labs
-from holonomy.studio.labs.pendulum import PendulumLab
-from holonomy.studio.labs.pendulum_view import METHODS
-from holonomy.studio.program import blueprint
-from holonomy.studio.simulation import Simulation
+from holonomy.studio.labs.base import Refusal, Settings
+from holonomy.studio.labs.pendulum.lab import PendulumLab
+from holonomy.studio.labs.pendulum.view import METHODS
+from holonomy.studio.session import export
+from holonomy.studio.session.simulation import Simulation
+from holonomy.viewer.protocol import messages
 
 LAB = PendulumLab()
 DT = 1 / 960
@@ -115,31 +116,31 @@ def test_real_steps_back_seeking_and_undo_are_exact():
 
     live.advance(1008)
     held = bits()
-    live.apply(wire.Step(7, False))
-    live.apply(wire.Step(-7, False))
+    live.apply(messages.Step(7, False))
+    live.apply(messages.Step(-7, False))
     assert bits() == held
-    live.apply(wire.DragBegin(1))
-    live.apply(wire.DragMove(1.0, 0.5, 0.0))
-    live.apply(wire.DragEnd(0.0, 0.0, 0.0))
+    live.apply(messages.DragBegin(1))
+    live.apply(messages.DragMove(1.0, 0.5, 0.0))
+    live.apply(messages.DragEnd(0.0, 0.0, 0.0))
     live.advance(100)
-    live.apply(wire.Seek(1008 * DT, True))
+    live.apply(messages.Seek(1008 * DT, True))
     assert live.reading.t == 1008 * DT
-    live.apply(wire.Undo())
-    live.apply(wire.Undo())
+    live.apply(messages.Undo())
+    live.apply(messages.Undo())
     assert bits() == held
 
 
 def test_explicit_euler_feeds_energy_and_explodes_and_says_so():
     live = simulation(settings("elastic", "euler", step="60"))
     before = live.reading.total
-    live.apply(wire.Play())
+    live.apply(messages.Play())
     live.advance(60)
     assert live.reading.total > 10 * abs(before)
     with pytest.raises(Refusal, match=r"The motion stopped at t = .* beyond all bounds"):
         live.advance(200_000)
     assert not live.playing
     assert np.isfinite(live.frame(0).q).all()
-    live.apply(wire.Undo())
+    live.apply(messages.Undo())
     assert live.reading.t == 0.0
 
 
@@ -147,7 +148,7 @@ def test_a_longer_step_needs_no_other_code():
     coarse, fine = settings(step="60"), settings()
     assert LAB.structure(coarse) == LAB.structure(fine)
     live = simulation(fine)
-    live.apply(wire.SetChoice("step", "60"))
+    live.apply(messages.SetChoice("step", "60"))
     live.advance(3)
     assert live.reading.t == 3 / 60
     assert live.view.dt == 1 / 60
@@ -161,9 +162,9 @@ def test_a_start_that_is_no_state_is_refused():
 
 def test_a_regular_motion_has_no_exponent_and_a_chaotic_one_has():
     small = simulation(settings(ghost=True, ghost_offset=1e-6))
-    small.apply(wire.DragBegin(1))
-    small.apply(wire.DragMove(0.2, -1.98, 0.0))
-    small.apply(wire.DragEnd(0.0, 0.0, 0.0))
+    small.apply(messages.DragBegin(1))
+    small.apply(messages.DragMove(0.2, -1.98, 0.0))
+    small.apply(messages.DragEnd(0.0, 0.0, 0.0))
     small.advance(960 * 100)
     wild = simulation(settings(ghost=True, ghost_offset=1e-6))
     wild.advance(960 * 100)
@@ -224,7 +225,7 @@ def test_bad_numbers_are_refused():
     live = simulation(settings())
     for name, value in (("length1", 0.0), ("mass2", 0.0), ("links", 0.0), ("links", 1e6), ("stiffness", 100.0)):
         with pytest.raises(Refusal):
-            live.apply(wire.SetParameter(name, value, True))
+            live.apply(messages.SetParameter(name, value, True))
     with pytest.raises(Refusal, match="1 to 100 links"):
         LAB.completed(Settings({"links": 0.0}, {}, {}))
 
@@ -236,7 +237,7 @@ def test_bad_numbers_are_refused():
 def moved() -> Simulation:
     live = simulation(settings(length2=0.7, mass1=1.5))
     live.advance(500)
-    live.apply(wire.SetParameter("gravity", 9.0, True))
+    live.apply(messages.SetParameter("gravity", 9.0, True))
     live.advance(333)
     return live
 
@@ -248,7 +249,7 @@ def test_the_python_program_holds_the_same_state(moved):
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, timeout=300)
     got = np.array(ast.literal_eval(done.stdout.splitlines()[-1]))
     moved_on = simulation(moved.moment.settings)
-    moved_on.apply(wire.Restore(moved.document()))
+    moved_on.apply(messages.Restore(moved.document()))
     moved_on.advance(960)
     np.testing.assert_array_equal(got[:5], [now.t, *now.q, *now.v])
     np.testing.assert_allclose(got[5], now.total, rtol=1e-12)

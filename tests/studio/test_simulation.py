@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from holonomy.studio import wire
-from holonomy.studio.lab import Refusal
-from holonomy.studio.simulation import MOST_UNDOS, Simulation
+from holonomy.studio.labs.base import Refusal
+from holonomy.studio.session.simulation import MOST_UNDOS, Simulation
+from holonomy.viewer.protocol import messages
 
 FRAME = 16  # steps in a picture
 DT = 1 / 960
@@ -23,52 +23,52 @@ def bits(simulation: Simulation) -> bytes:
 
 def test_play_and_pause(simulation):
     assert not simulation.playing
-    simulation.apply(wire.Play())
+    simulation.apply(messages.Play())
     assert simulation.playing
     assert simulation.controls().undo == "play"
-    simulation.apply(wire.Play())
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Play())
+    simulation.apply(messages.Undo())
     assert simulation.controls().undo is None, "a second play while playing is no action"
-    simulation.apply(wire.Play())
-    simulation.apply(wire.Pause())
+    simulation.apply(messages.Play())
+    simulation.apply(messages.Pause())
     assert not simulation.playing
 
 
 def test_steps_back_return_through_the_exact_states_of_the_steps_forward(simulation):
     past = [bits(simulation)]
     for _ in range(25):
-        simulation.apply(wire.Step(1, False))
+        simulation.apply(messages.Step(1, False))
         past.append(bits(simulation))
     assert len(set(past)) == len(past)
     for was in past[-2::-1]:
-        simulation.apply(wire.Step(-1, False))
+        simulation.apply(messages.Step(-1, False))
         assert bits(simulation) == was
     with pytest.raises(Refusal, match="starts here"):
-        simulation.apply(wire.Step(-1, False))
-    simulation.apply(wire.Step(25, False))
+        simulation.apply(messages.Step(-1, False))
+    simulation.apply(messages.Step(25, False))
     assert bits(simulation) == past[-1]
 
 
 def test_steps_land_on_pictures_after_a_motion_of_any_length(simulation):
     simulation.advance(1237)
-    simulation.apply(wire.Step(-600, False))
+    simulation.apply(messages.Step(-600, False))
     assert simulation.moment.index == 0
     simulation.advance(7)
-    simulation.apply(wire.Step(2, False))
+    simulation.apply(messages.Step(2, False))
     assert simulation.moment.index == 7 + 2 * FRAME
     assert not simulation.playing
 
 
 def test_undo_and_redo_restore_exactly_with_time_and_parameters(simulation):
     history = [(bits(simulation), simulation.controls().parameters)]
-    simulation.apply(wire.Play())
+    simulation.apply(messages.Play())
     simulation.advance(333)
     for command in (
-        wire.SetParameter("gravity", 3.7, True),
-        wire.SetParameter("length2", 0.5, True),
-        wire.Step(3, False),
-        wire.Reset(False),
-        wire.Reset(True),
+        messages.SetParameter("gravity", 3.7, True),
+        messages.SetParameter("length2", 0.5, True),
+        messages.Step(3, False),
+        messages.Reset(False),
+        messages.Reset(True),
     ):
         history.append((bits(simulation), simulation.controls().parameters))
         simulation.apply(command)
@@ -76,108 +76,108 @@ def test_undo_and_redo_restore_exactly_with_time_and_parameters(simulation):
     names = []
     for was in reversed(history):
         names.append(simulation.controls().undo)
-        simulation.apply(wire.Undo())
+        simulation.apply(messages.Undo())
         assert (bits(simulation), simulation.controls().parameters) == was
     assert names == ["reset", "reset", "step", "Length 2", "Gravity", "play"]
     for will_be in [*history[1:], last]:
-        simulation.apply(wire.Redo())
+        simulation.apply(messages.Redo())
         assert (bits(simulation), simulation.controls().parameters) == will_be
     with pytest.raises(Refusal, match="nothing to redo"):
-        simulation.apply(wire.Redo())
+        simulation.apply(messages.Redo())
 
 
 def test_motion_goes_on_from_an_undone_moment_as_it_did_before(simulation):
     simulation.advance(100)
-    simulation.apply(wire.SetParameter("gravity", 1.0, True))
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.SetParameter("gravity", 1.0, True))
+    simulation.apply(messages.Undo())
     simulation.advance(50)
     gone_on = bits(simulation)
-    simulation.apply(wire.Reset(False))
+    simulation.apply(messages.Reset(False))
     simulation.advance(150)
     assert bits(simulation) == gone_on
 
 
 def test_a_new_action_forgets_what_could_be_redone(simulation):
-    simulation.apply(wire.SetParameter("gravity", 1.0, True))
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.SetParameter("gravity", 1.0, True))
+    simulation.apply(messages.Undo())
     assert simulation.controls().redo == "Gravity"
-    simulation.apply(wire.Step(1, False))
+    simulation.apply(messages.Step(1, False))
     assert simulation.controls().redo is None
 
 
 def test_undo_stops_time_only_where_it_takes_back_play_and_never_starts_it(simulation):
-    simulation.apply(wire.Play())
-    simulation.apply(wire.SetParameter("gravity", 3.0, True))
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Play())
+    simulation.apply(messages.SetParameter("gravity", 3.0, True))
+    simulation.apply(messages.Undo())
     assert simulation.playing
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Undo())
     assert not simulation.playing
-    simulation.apply(wire.Redo())
+    simulation.apply(messages.Redo())
     assert not simulation.playing
 
 
 def test_the_undo_list_is_bounded(simulation):
     for _ in range(MOST_UNDOS + 5):
-        simulation.apply(wire.Step(1, False))
+        simulation.apply(messages.Step(1, False))
     for _ in range(MOST_UNDOS):
-        simulation.apply(wire.Undo())
+        simulation.apply(messages.Undo())
     assert simulation.moment.index == 5 * FRAME
     with pytest.raises(Refusal, match="nothing to undo"):
-        simulation.apply(wire.Undo())
+        simulation.apply(messages.Undo())
 
 
 def test_a_drag_moves_the_bob_at_rest_and_is_one_action(simulation):
-    simulation.apply(wire.Play())
+    simulation.apply(messages.Play())
     simulation.advance(200)
     before, time = bits(simulation), simulation.frame(0).time
-    simulation.apply(wire.DragBegin(1))
+    simulation.apply(messages.DragBegin(1))
     for x in (0.5, 0.6, 0.7):
-        simulation.apply(wire.DragMove(x, -1.2, 0.0))
+        simulation.apply(messages.DragMove(x, -1.2, 0.0))
     frame = simulation.frame(0)
     np.testing.assert_allclose(frame.position[2], [0.7, -1.2], atol=1e-8)
     assert not frame.v.any()
     assert frame.time == time
-    assert frame.flags & wire.FrameFlag.HELD
-    simulation.apply(wire.DragEnd(0.0, 0.0, 0.0))
+    assert frame.flags & messages.FrameFlag.HELD
+    simulation.apply(messages.DragEnd(0.0, 0.0, 0.0))
     assert simulation.playing, "the motion goes on from where the bob was let go"
     assert simulation.controls().undo == "drag of bob 2"
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Undo())
     assert bits(simulation) == before
 
 
 def test_two_drags_are_two_actions_and_a_touch_is_none(simulation):
     for x in (0.5, 0.7):
-        simulation.apply(wire.DragBegin(0))
-        simulation.apply(wire.DragMove(x, -0.5, 0.0))
-        simulation.apply(wire.DragEnd(0.0, 0.0, 0.0))
-    simulation.apply(wire.DragBegin(0))
-    simulation.apply(wire.DragEnd(0.0, 0.0, 0.0))
-    simulation.apply(wire.Undo())
-    simulation.apply(wire.Undo())
+        simulation.apply(messages.DragBegin(0))
+        simulation.apply(messages.DragMove(x, -0.5, 0.0))
+        simulation.apply(messages.DragEnd(0.0, 0.0, 0.0))
+    simulation.apply(messages.DragBegin(0))
+    simulation.apply(messages.DragEnd(0.0, 0.0, 0.0))
+    simulation.apply(messages.Undo())
+    simulation.apply(messages.Undo())
     assert simulation.controls().undo is None
 
 
 def test_drags_of_nothing_are_refused(simulation):
     with pytest.raises(Refusal, match="No body is held"):
-        simulation.apply(wire.DragMove(0.0, 0.0, 0.0))
+        simulation.apply(messages.DragMove(0.0, 0.0, 0.0))
     with pytest.raises(Refusal, match="no body 3"):
-        simulation.apply(wire.DragBegin(2))
+        simulation.apply(messages.DragBegin(2))
 
 
 def test_a_moving_slider_is_one_action(simulation):
     for value, settled in ((1.0, False), (2.0, False), (3.0, True), (4.0, True)):
-        simulation.apply(wire.SetParameter("gravity", value, settled))
-    simulation.apply(wire.Undo())
+        simulation.apply(messages.SetParameter("gravity", value, settled))
+    simulation.apply(messages.Undo())
     assert simulation.controls().parameters["gravity"] == 3.0
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Undo())
     assert simulation.controls().parameters["gravity"] == 9.81
     assert simulation.controls().undo is None
 
 
 def test_a_held_key_is_one_action(simulation):
     for repeat in (False, True, True, True):
-        simulation.apply(wire.Step(1, repeat))
-    simulation.apply(wire.Undo())
+        simulation.apply(messages.Step(1, repeat))
+    simulation.apply(messages.Undo())
     assert simulation.moment.index == 0
     assert simulation.controls().undo is None
 
@@ -189,24 +189,24 @@ def test_a_held_key_is_one_action(simulation):
 def test_parameters_keep_to_their_intervals(simulation, name, value, sentence):
     before = simulation.controls()
     with pytest.raises(Refusal, match=sentence):
-        simulation.apply(wire.SetParameter(name, value, True))
+        simulation.apply(messages.SetParameter(name, value, True))
     assert simulation.controls() == before
 
 
 def test_setting_the_same_value_is_no_action(simulation):
-    simulation.apply(wire.SetParameter("gravity", 9.81, True))
+    simulation.apply(messages.SetParameter("gravity", 9.81, True))
     assert simulation.controls().undo is None
 
 
 def test_parameters_keep_position_and_velocity_and_change_the_motion(simulation):
     simulation.advance(300)
     before = bits(simulation)
-    simulation.apply(wire.SetParameter("gravity", 2.0, True))
+    simulation.apply(messages.SetParameter("gravity", 2.0, True))
     assert bits(simulation) == before
     assert simulation.frame(0).drift == 0.0
     simulation.advance(FRAME)
     slow = simulation.frame(0).v
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Undo())
     simulation.advance(FRAME)
     assert np.abs(simulation.frame(0).v - slow).max() > 0.01
 
@@ -229,14 +229,14 @@ def test_samples_come_evenly_once_and_break_where_the_motion_was_changed(simulat
     frame = simulation.frame(0)
     assert len(frame.sample) == 0
     np.testing.assert_array_equal(sample[-1], [frame.time, *frame.channel, *frame.position[1:].ravel()])
-    simulation.apply(wire.SetParameter("gravity", 2.0, True))
+    simulation.apply(messages.SetParameter("gravity", 2.0, True))
     gap, after = simulation.frame(0).sample
     assert np.isnan(gap).all()
     assert np.isfinite(after).all()
 
 
 def test_a_motion_that_fails_stops_at_its_last_good_state(simulation):
-    simulation.apply(wire.Play())
+    simulation.apply(messages.Play())
     simulation.advance(FRAME)
     good = bits(simulation)
     simulation.moment.segment.mover.kernel.broken_at = simulation.reading.t
@@ -244,19 +244,19 @@ def test_a_motion_that_fails_stops_at_its_last_good_state(simulation):
         simulation.advance(FRAME)
     assert not simulation.playing
     with pytest.raises(Refusal):
-        simulation.apply(wire.Step(1, False))
+        simulation.apply(messages.Step(1, False))
     assert bits(simulation) == good
     assert simulation.controls().undo == "play"
 
 
 def test_speed_is_kept_for_the_clock_and_can_be_taken_back(simulation):
-    simulation.apply(wire.SetSpeed(0.25))
+    simulation.apply(messages.SetSpeed(0.25))
     assert simulation.controls().speed == 0.25
     assert simulation.controls().undo == "speed"
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Undo())
     assert simulation.controls().speed == 1.0
     with pytest.raises(Refusal, match=r"between 0\.1 and 5"):
-        simulation.apply(wire.SetSpeed(9.0))
+        simulation.apply(messages.SetSpeed(9.0))
 
 
 # ── Timeline ──────────────────────────────────────────────────────────────────────────────────────
@@ -266,29 +266,29 @@ def test_any_time_seen_can_be_gone_to_exactly_across_changes_by_hand(simulation)
     simulation.advance(50 * FRAME)
     early = bits(simulation)
     simulation.advance(10 * FRAME)
-    simulation.apply(wire.SetParameter("gravity", 2.0, True))
+    simulation.apply(messages.SetParameter("gravity", 2.0, True))
     simulation.advance(30 * FRAME)
     last = bits(simulation)
     frame = simulation.frame(0)
     assert (frame.oldest, frame.newest) == (0.0, frame.time)
-    simulation.apply(wire.Seek(50 * FRAME * DT, False))
+    simulation.apply(messages.Seek(50 * FRAME * DT, False))
     assert bits(simulation) == early
     assert simulation.controls().parameters["gravity"] == 9.81, "what was then, with the settings of then"
-    simulation.apply(wire.Seek(1e6, False))
+    simulation.apply(messages.Seek(1e6, False))
     assert bits(simulation) == last
-    simulation.apply(wire.Seek(-1.0, True))
+    simulation.apply(messages.Seek(-1.0, True))
     assert simulation.frame(0).time == 0.0
     assert simulation.frame(0).newest == frame.newest
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Undo())
     assert bits(simulation) == last, "one scrub is one action"
 
 
 def test_going_on_from_the_past_leaves_the_other_future_behind(simulation):
     simulation.advance(20 * FRAME)
-    simulation.apply(wire.SetParameter("gravity", 2.0, True))
+    simulation.apply(messages.SetParameter("gravity", 2.0, True))
     simulation.advance(20 * FRAME)
     newest = simulation.frame(0).newest
-    simulation.apply(wire.Seek(10 * FRAME * DT, True))
+    simulation.apply(messages.Seek(10 * FRAME * DT, True))
     simulation.advance(FRAME)
     assert simulation.frame(0).newest == newest, "still within what was seen"
     simulation.advance(30 * FRAME)
@@ -299,28 +299,28 @@ def test_going_on_from_the_past_leaves_the_other_future_behind(simulation):
 def test_steps_back_lead_into_the_motion_before_a_change(simulation):
     simulation.advance(3 * FRAME)
     at_two = None
-    simulation.apply(wire.Step(-1, False))
+    simulation.apply(messages.Step(-1, False))
     at_two = bits(simulation)
-    simulation.apply(wire.Step(1, False))
-    simulation.apply(wire.SetParameter("gravity", 2.0, True))
-    simulation.apply(wire.Step(1, False))
-    simulation.apply(wire.Step(-2, False))
+    simulation.apply(messages.Step(1, False))
+    simulation.apply(messages.SetParameter("gravity", 2.0, True))
+    simulation.apply(messages.Step(1, False))
+    simulation.apply(messages.Step(-2, False))
     assert bits(simulation) == at_two
     assert simulation.controls().parameters["gravity"] == 9.81
 
 
 def test_reset_clears_the_history_and_undo_brings_it_back(simulation):
     simulation.advance(20 * FRAME)
-    simulation.apply(wire.SetParameter("gravity", 2.0, True))
+    simulation.apply(messages.SetParameter("gravity", 2.0, True))
     simulation.advance(20 * FRAME)
     newest = simulation.frame(0).newest
-    simulation.apply(wire.Reset(False))
+    simulation.apply(messages.Reset(False))
     assert simulation.frame(0).newest == 0.0
     assert simulation.controls().parameters["gravity"] == 2.0
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Undo())
     assert simulation.frame(0).newest == newest
-    simulation.apply(wire.SetSpeed(3.0))
-    simulation.apply(wire.Reset(True))
+    simulation.apply(messages.SetSpeed(3.0))
+    simulation.apply(messages.Reset(True))
     assert simulation.controls().parameters["gravity"] == 9.81
     assert simulation.controls().speed == 1.0
 
@@ -331,8 +331,8 @@ def test_reset_clears_the_history_and_undo_brings_it_back(simulation):
 def test_more_links_hang_in_line_and_fewer_are_left_out(simulation):
     simulation.advance(77)
     q, v, t = simulation.reading.q, simulation.reading.v, simulation.reading.t
-    simulation.apply(wire.SetParameter("length2", 0.5, True))
-    simulation.apply(wire.SetParameter("links", 4.0, True))
+    simulation.apply(messages.SetParameter("length2", 0.5, True))
+    simulation.apply(messages.SetParameter("links", 4.0, True))
     assert simulation.revision == 2
     now = simulation.reading
     np.testing.assert_array_equal(now.q, [*q, q[-1], q[-1]])
@@ -340,12 +340,12 @@ def test_more_links_hang_in_line_and_fewer_are_left_out(simulation):
     assert now.t == t
     assert simulation.controls().parameters["length4"] == 0.5
     assert len(simulation.view.bodies) == 4
-    simulation.apply(wire.SetParameter("links", 1.0, True))
+    simulation.apply(messages.SetParameter("links", 1.0, True))
     np.testing.assert_array_equal(simulation.reading.q, q[:1])
     assert "length2" not in simulation.controls().parameters
-    simulation.apply(wire.Undo())
-    simulation.apply(wire.Undo())
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Undo())
+    simulation.apply(messages.Undo())
+    simulation.apply(messages.Undo())
     assert simulation.revision == 5
     assert bits(simulation) == np.concatenate([[t], q, v]).tobytes()
 
@@ -353,7 +353,7 @@ def test_more_links_hang_in_line_and_fewer_are_left_out(simulation):
 def test_rods_become_springs_and_back_with_the_same_picture(simulation):
     simulation.advance(300)
     before = simulation.reading
-    simulation.apply(wire.SetChoice("model", "elastic"))
+    simulation.apply(messages.SetChoice("model", "elastic"))
     springs = simulation.reading
     np.testing.assert_allclose(springs.position, before.position, atol=1e-14)
     np.testing.assert_allclose(springs.energy[[0, 1, 3]], before.energy, atol=1e-12)
@@ -361,17 +361,17 @@ def test_rods_become_springs_and_back_with_the_same_picture(simulation):
     simulation.advance(160)
     assert abs(simulation.reading.strain).max() > 1e-3
     angles, rates = simulation.reading.channel[4:6], simulation.reading.channel[6:8]
-    simulation.apply(wire.SetChoice("model", "rigid"))
+    simulation.apply(messages.SetChoice("model", "rigid"))
     np.testing.assert_allclose(simulation.reading.q, angles, atol=1e-14)
     np.testing.assert_allclose(simulation.reading.v, rates, atol=1e-12)
     assert abs(simulation.reading.strain).max() == 0.0
 
 
 def test_springs_too_are_added_in_line(simulation):
-    simulation.apply(wire.SetChoice("model", "elastic"))
+    simulation.apply(messages.SetChoice("model", "elastic"))
     simulation.advance(100)
     before = simulation.reading
-    simulation.apply(wire.SetParameter("links", 4.0, True))
+    simulation.apply(messages.SetParameter("links", 4.0, True))
     now = simulation.reading
     np.testing.assert_array_equal(now.q[:4], before.q)
     np.testing.assert_allclose(now.channel[5:8], before.channel[5], rtol=1e-12)
@@ -383,15 +383,15 @@ def test_a_change_waits_for_its_code_and_undo_takes_it_back(simulation, foundry,
     wanted = lab.structure(lab.completed(lab.opening().with_parameter("links", 5.0)))
     foundry.slow.add(wanted)
     before = bits(simulation)
-    simulation.apply(wire.SetParameter("links", 5.0, True))
+    simulation.apply(messages.SetParameter("links", 5.0, True))
     assert simulation.wanted == wanted
     assert simulation.controls().phase == "compiling"
     simulation.advance(FRAME)
     assert len(simulation.reading.q) == 2
-    simulation.apply(wire.Undo())
+    simulation.apply(messages.Undo())
     assert simulation.wanted is None
     assert bits(simulation) == before
-    simulation.apply(wire.SetParameter("links", 5.0, True))
+    simulation.apply(messages.SetParameter("links", 5.0, True))
     foundry.slow.clear()
     simulation.supply(foundry(wanted))
     assert len(simulation.reading.q) == 5
@@ -401,25 +401,25 @@ def test_a_change_waits_for_its_code_and_undo_takes_it_back(simulation, foundry,
 
 
 def test_implicit_methods_are_refused_where_they_cannot_keep_up(simulation):
-    simulation.apply(wire.SetChoice("method", "gauss2"))
+    simulation.apply(messages.SetChoice("method", "gauss2"))
     with pytest.raises(Refusal, match="cannot keep up with 40 links"):
-        simulation.apply(wire.SetParameter("links", 40.0, True))
-    simulation.apply(wire.SetChoice("method", "rk4"))
-    simulation.apply(wire.SetParameter("links", 40.0, True))
+        simulation.apply(messages.SetParameter("links", 40.0, True))
+    simulation.apply(messages.SetChoice("method", "rk4"))
+    simulation.apply(messages.SetParameter("links", 40.0, True))
     assert len(simulation.reading.q) == 40
     with pytest.raises(Refusal, match="choose Runge–Kutta 4"):
-        simulation.apply(wire.SetChoice("method", "gauss3"))
+        simulation.apply(messages.SetChoice("method", "gauss3"))
     with pytest.raises(Refusal, match="between 1 and 100"):
-        simulation.apply(wire.SetParameter("links", 101.0, True))
+        simulation.apply(messages.SetParameter("links", 101.0, True))
 
 
 def test_choices_switches_and_buttons_that_are_not_there_are_refused(simulation):
     for command, sentence in (
-        (wire.SetChoice("method", "magic"), "one of rk4"),
-        (wire.SetChoice("engine", "x"), "no choice 'engine'"),
-        (wire.SetToggle("sound", True), "no switch 'sound'"),
-        (wire.Act("explode"), "no button 'explode'"),
-        (wire.Act("ghost"), "no button 'ghost'"),
+        (messages.SetChoice("method", "magic"), "one of rk4"),
+        (messages.SetChoice("engine", "x"), "no choice 'engine'"),
+        (messages.SetToggle("sound", True), "no switch 'sound'"),
+        (messages.Act("explode"), "no button 'explode'"),
+        (messages.Act("ghost"), "no button 'ghost'"),
     ):
         with pytest.raises(Refusal, match=sentence):
             simulation.apply(command)
@@ -435,7 +435,7 @@ def channel(simulation, name):
 
 
 def test_a_ghost_starts_beside_and_parts(simulation):
-    simulation.apply(wire.SetToggle("ghost", True))
+    simulation.apply(messages.SetToggle("ghost", True))
     assert channel(simulation, "divergence") == pytest.approx(1e-3, rel=1e-9)
     assert np.isnan(channel(simulation, "lyapunov"))
     assert len(simulation.frame(0).position) == 5
@@ -443,18 +443,18 @@ def test_a_ghost_starts_beside_and_parts(simulation):
     simulation.advance(180 * FRAME)
     assert channel(simulation, "divergence") > 5e-3
     assert 0.0 < channel(simulation, "lyapunov") < 10.0
-    simulation.apply(wire.Act("ghost"))
+    simulation.apply(messages.Act("ghost"))
     assert channel(simulation, "divergence") == pytest.approx(1e-3, rel=1e-9)
     with pytest.raises(Refusal, match="ghost of bob 1 cannot be held"):
-        simulation.apply(wire.DragBegin(2))
-    simulation.apply(wire.SetToggle("ghost", False))
+        simulation.apply(messages.DragBegin(2))
+    simulation.apply(messages.SetToggle("ghost", False))
     assert len(simulation.frame(0).position) == 3
 
 
 def test_motion_and_ghost_do_not_depend_on_how_steps_are_cut(lab, foundry):
     def moved(strides):
         simulation = Simulation(lab, foundry)
-        simulation.apply(wire.SetToggle("ghost", True))
+        simulation.apply(messages.SetToggle("ghost", True))
         for stride in strides:
             simulation.advance(stride)
         return simulation.frame(0).channel.tobytes()
@@ -463,12 +463,12 @@ def test_motion_and_ghost_do_not_depend_on_how_steps_are_cut(lab, foundry):
 
 
 def test_the_ghost_keeps_its_way_when_gravity_changes_and_starts_again_when_the_offset_does(simulation):
-    simulation.apply(wire.SetToggle("ghost", True))
+    simulation.apply(messages.SetToggle("ghost", True))
     simulation.advance(60 * FRAME)
     apart = channel(simulation, "divergence")
-    simulation.apply(wire.SetParameter("gravity", 5.0, True))
+    simulation.apply(messages.SetParameter("gravity", 5.0, True))
     assert channel(simulation, "divergence") == apart
-    simulation.apply(wire.SetParameter("ghost_offset", 1e-6, True))
+    simulation.apply(messages.SetParameter("ghost_offset", 1e-6, True))
     assert channel(simulation, "divergence") == pytest.approx(1e-6, rel=1e-6)
 
 
@@ -476,39 +476,39 @@ def test_the_ghost_keeps_its_way_when_gravity_changes_and_starts_again_when_the_
 
 
 def test_a_document_brings_everything_back(simulation, lab, foundry):
-    simulation.apply(wire.SetParameter("links", 3.0, True))
-    simulation.apply(wire.SetParameter("mass2", 2.5, True))
-    simulation.apply(wire.SetChoice("model", "elastic"))
-    simulation.apply(wire.SetChoice("method", "euler"))
-    simulation.apply(wire.SetToggle("ghost", True))
-    simulation.apply(wire.SetSpeed(2.0))
+    simulation.apply(messages.SetParameter("links", 3.0, True))
+    simulation.apply(messages.SetParameter("mass2", 2.5, True))
+    simulation.apply(messages.SetChoice("model", "elastic"))
+    simulation.apply(messages.SetChoice("method", "euler"))
+    simulation.apply(messages.SetToggle("ghost", True))
+    simulation.apply(messages.SetSpeed(2.0))
     simulation.advance(100)
     text = simulation.document()
-    assert len(text) < wire.LONGEST_DOCUMENT
+    assert len(text) < messages.LONGEST_DOCUMENT
     other = Simulation(lab, foundry)
-    other.apply(wire.Restore(text))
+    other.apply(messages.Restore(text))
     assert other.document() == text
     assert other.controls().speed == 2.0
     simulation.advance(100)
     other.advance(100)
     np.testing.assert_allclose(other.reading.channel[:-1], simulation.reading.channel[:-1], rtol=1e-12)
-    other.apply(wire.Undo())
+    other.apply(messages.Undo())
     assert other.controls().parameters == Simulation(lab, foundry).controls().parameters
 
 
 def test_the_largest_document_fits_into_a_message(lab, foundry):
     simulation = Simulation(lab, foundry)
     for command in (
-        wire.SetChoice("method", "rk4"),
-        wire.SetChoice("model", "elastic"),
-        wire.SetParameter("links", 100.0, True),
-        wire.SetToggle("ghost", True),
-        *(wire.SetParameter(f"length{i}", 0.1 + i / 97, True) for i in range(1, 101)),
-        *(wire.SetParameter(f"mass{i}", 0.1 + i / 97, True) for i in range(1, 101)),
+        messages.SetChoice("method", "rk4"),
+        messages.SetChoice("model", "elastic"),
+        messages.SetParameter("links", 100.0, True),
+        messages.SetToggle("ghost", True),
+        *(messages.SetParameter(f"length{i}", 0.1 + i / 97, True) for i in range(1, 101)),
+        *(messages.SetParameter(f"mass{i}", 0.1 + i / 97, True) for i in range(1, 101)),
     ):
         simulation.apply(command)
     simulation.advance(1)
-    assert len(simulation.document()) < wire.LONGEST_DOCUMENT
+    assert len(simulation.document()) < messages.LONGEST_DOCUMENT
 
 
 @pytest.mark.parametrize(
@@ -537,7 +537,7 @@ def test_documents_from_strangers_are_checked(simulation, change, sentence):
     before = bits(simulation)
     text = change(json.loads(simulation.document()))
     with pytest.raises(Refusal, match=sentence):
-        simulation.apply(wire.Restore(text))
+        simulation.apply(messages.Restore(text))
     assert bits(simulation) == before
     assert simulation.controls().undo is None
 
@@ -546,26 +546,26 @@ def test_documents_from_strangers_are_checked(simulation, change, sentence):
 
 finite = st.floats(-2.0, 2.0)
 commands = st.one_of(
-    st.builds(wire.Play),
-    st.builds(wire.Pause),
-    st.builds(wire.Step, st.integers(-5, 3), st.booleans()),
-    st.builds(wire.Seek, st.floats(-1.0, 3.0), st.booleans()),
-    st.builds(wire.DragBegin, st.integers(0, 5)),
-    st.builds(wire.DragMove, finite, finite, st.just(0.0)),
-    st.builds(wire.DragEnd, finite, finite, st.just(0.0)),
+    st.builds(messages.Play),
+    st.builds(messages.Pause),
+    st.builds(messages.Step, st.integers(-5, 3), st.booleans()),
+    st.builds(messages.Seek, st.floats(-1.0, 3.0), st.booleans()),
+    st.builds(messages.DragBegin, st.integers(0, 5)),
+    st.builds(messages.DragMove, finite, finite, st.just(0.0)),
+    st.builds(messages.DragEnd, finite, finite, st.just(0.0)),
     st.builds(
-        wire.SetParameter, st.sampled_from(["gravity", "length2", "mass1", "ghost_offset"]), finite, st.booleans()
+        messages.SetParameter, st.sampled_from(["gravity", "length2", "mass1", "ghost_offset"]), finite, st.booleans()
     ),
-    st.builds(wire.SetParameter, st.just("links"), st.sampled_from([0.0, 1.0, 2.0, 3.0, 13.0]), st.booleans()),
-    st.builds(wire.SetChoice, st.just("model"), st.sampled_from(["rigid", "elastic", ""])),
-    st.builds(wire.SetChoice, st.just("method"), st.sampled_from(["rk4", "gauss2", "euler"])),
-    st.builds(wire.SetChoice, st.just("step"), st.sampled_from(["960", "240", "60"])),
-    st.builds(wire.SetToggle, st.just("ghost"), st.booleans()),
-    st.builds(wire.Act, st.sampled_from(["ghost", "nothing"])),
-    st.builds(wire.SetSpeed, st.floats(0.01, 10.0)),
-    st.builds(wire.Reset, st.booleans()),
-    st.builds(wire.Undo),
-    st.builds(wire.Redo),
+    st.builds(messages.SetParameter, st.just("links"), st.sampled_from([0.0, 1.0, 2.0, 3.0, 13.0]), st.booleans()),
+    st.builds(messages.SetChoice, st.just("model"), st.sampled_from(["rigid", "elastic", ""])),
+    st.builds(messages.SetChoice, st.just("method"), st.sampled_from(["rk4", "gauss2", "euler"])),
+    st.builds(messages.SetChoice, st.just("step"), st.sampled_from(["960", "240", "60"])),
+    st.builds(messages.SetToggle, st.just("ghost"), st.booleans()),
+    st.builds(messages.Act, st.sampled_from(["ghost", "nothing"])),
+    st.builds(messages.SetSpeed, st.floats(0.01, 10.0)),
+    st.builds(messages.Reset, st.booleans()),
+    st.builds(messages.Undo),
+    st.builds(messages.Redo),
 )
 
 
@@ -592,8 +592,8 @@ def test_whatever_is_asked_is_done_or_refused_and_can_be_taken_back(fresh, asked
         assert len(frame.strain) == len(view.rods)
         assert len(frame.energy) == len(view.energies)
         assert frame.oldest <= frame.time <= frame.newest
-        assert wire.unpack(wire.pack(frame)).q.tobytes() == frame.q.tobytes()
-    simulation.apply(wire.Pause())
+        assert messages.unpack(messages.pack(frame)).q.tobytes() == frame.q.tobytes()
+    simulation.apply(messages.Pause())
     while simulation.controls().undo is not None:
-        simulation.apply(wire.Undo())
+        simulation.apply(messages.Undo())
     assert everything(simulation) == before

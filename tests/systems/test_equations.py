@@ -8,8 +8,8 @@ from tests.systems.latex_reader import lines, value
 
 import holonomy as hl
 from holonomy.models import classics
-from holonomy.systems import agreement
-from holonomy.trace import functions
+from holonomy.systems.equations import verify
+from holonomy.trace.symbolic import functions
 
 STATE = np.random.default_rng(4)
 
@@ -260,7 +260,7 @@ def test_constraints_bring_multipliers() -> None:
 def test_nothing_wrong_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a wrong derivative of the sine inside, the comparison refuses."""
     monkeypatch.setitem(functions.SLOPES, "cos", lambda ring, p: (ring.apply("sin", p),))
-    with pytest.raises(agreement.Disagreement, match="not shown"):
+    with pytest.raises(verify.Disagreement, match="not shown"):
         classics.simple_pendulum(1.0, 1.0, 9.81).equations()
 
 

@@ -11,7 +11,7 @@ from tests.motion.examples import (
 )
 
 import holonomy as hl
-from holonomy.systems import mechanics
+from holonomy.systems import lagrangian as mechanics
 
 Q, V = np.array([0.7, -1.1]), np.array([0.4, 1.3])
 
@@ -137,7 +137,7 @@ def test_angles_are_circles():
 
 
 def test_the_unrolled_factorisation_solves():
-    from holonomy.systems.linear import solve
+    from holonomy.systems.dense_solve import solve
 
     rng = np.random.default_rng(3)
     for n in (1, 2, 3, 5, 8, 11):

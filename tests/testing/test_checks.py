@@ -6,11 +6,11 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.constraints.examples import skate
 from tests.motion.examples import pendulum
+from tests.systems.constraints.examples import skate
 
 import holonomy as hl
-from holonomy.motion.method import AbstractRungeKutta
+from holonomy.motion.methods.base import AbstractRungeKutta
 from holonomy.testing import CheckFailed, check_method, check_system
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from holonomy.trace import native
+from holonomy.trace.native import compiler
 
 TOLERANCE = 1e-13
 
@@ -31,5 +31,5 @@ def assert_same(ours: Any, theirs: Any, tolerance: float = TOLERANCE) -> None:
 
 def check(function: Callable[..., Any], args: Sequence[Any], tolerance: float = TOLERANCE) -> None:
     """`function` gives the same in native code and in XLA."""
-    ours = native.compile(function, args)(*args)
+    ours = compiler.compile(function, args)(*args)
     assert_same(ours, jax.jit(function)(*args), tolerance)

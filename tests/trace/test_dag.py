@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from jax import lax
 
-from holonomy.trace import numeric
-from holonomy.trace.dag import OPERATIONS, Graph, Node, expression, hoist, reachable, structural, substitute
-from holonomy.trace.plan import Unsupported
-from holonomy.trace.scalar import arrays, scalarise
-from holonomy.trace.simplify import Algebra
+from holonomy.trace.graph import numeric
+from holonomy.trace.graph.dag import OPERATIONS, Graph, Node, expression, hoist, reachable, structural, substitute
+from holonomy.trace.graph.simplify import Algebra
+from holonomy.trace.lowering.scalarise import arrays, scalarise
+from holonomy.trace.lowering.statements import Unsupported
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from jax import lax
 from tests.trace.compare import assert_same
 
-from holonomy.trace import cache, machine, native
+from holonomy.trace.native import cache, compiler, machine
 
 
 def oscillator(k: float, c: float) -> Any:
@@ -26,33 +26,35 @@ X, V = np.linspace(0.1, 1.0, 4), np.linspace(-1.0, 1.0, 4)
 
 
 def test_other_numbers_use_the_same_code() -> None:
-    first = native.compile(oscillator(2.3, 0.71), (X, V))
-    before = native.compilations()
-    second = native.compile(oscillator(9.81, 0.013), (X * 2, V))
-    assert native.compilations() == before
+    first = compiler.compile(oscillator(2.3, 0.71), (X, V))
+    before = compiler.compilations()
+    second = compiler.compile(oscillator(9.81, 0.013), (X * 2, V))
+    assert compiler.compilations() == before
     assert second.code is first.code
     assert_same(second(X, V), oscillator(9.81, 0.013)(X, V))
     assert_same(first(X, V), oscillator(2.3, 0.71)(X, V))
 
 
 def test_structural_numbers_are_part_of_the_code() -> None:
-    assert native.compile(oscillator(1.0, 0.0), (X, V)).code is not native.compile(oscillator(2.3, 0.71), (X, V)).code
+    assert (
+        compiler.compile(oscillator(1.0, 0.0), (X, V)).code is not compiler.compile(oscillator(2.3, 0.71), (X, V)).code
+    )
 
 
 def test_constant_arrays_are_numbers_too() -> None:
     def f(a: np.ndarray) -> Any:
         return lambda x: jnp.asarray(a) @ x
 
-    one = native.compile(f(np.array([[1.3, 0.0], [0.0, 2.7]])), (np.ones(2),))
-    other = native.compile(f(np.array([[5.1, 0.0], [0.0, -0.3]])), (np.ones(2),))
+    one = compiler.compile(f(np.array([[1.3, 0.0], [0.0, 2.7]])), (np.ones(2),))
+    other = compiler.compile(f(np.array([[5.1, 0.0], [0.0, -0.3]])), (np.ones(2),))
     assert one.code is other.code
     np.testing.assert_allclose(other(np.array([1.0, 2.0])), [5.1, -0.6], rtol=1e-15)
 
 
 def test_large_constant_arrays_are_passed_whole() -> None:
     table = np.cos(np.arange(900.0)).reshape(30, 30)
-    same = native.compile(lambda x: jnp.asarray(table)[3] * x, (1.5,))
-    other = native.compile(lambda x: jnp.asarray(table * 2)[3] * x, (1.5,))
+    same = compiler.compile(lambda x: jnp.asarray(table)[3] * x, (1.5,))
+    other = compiler.compile(lambda x: jnp.asarray(table * 2)[3] * x, (1.5,))
     assert same.code is other.code
     np.testing.assert_allclose(other(1.5), table[3] * 3.0, rtol=1e-15)
 
@@ -61,7 +63,7 @@ def test_branches_and_loops_inside_keep_their_numbers_apart() -> None:
     def f(step: float, shift: float) -> Any:
         return lambda x: lax.fori_loop(0, 50, lambda i, y: y + step * jnp.where(y > 0, y, shift * y), x)
 
-    one, other = native.compile(f(0.013, 0.7), (X,)), native.compile(f(0.7, 0.013), (X,))
+    one, other = compiler.compile(f(0.013, 0.7), (X,)), compiler.compile(f(0.7, 0.013), (X,))
     assert one.code is other.code
     assert_same(other(-X), jax.jit(f(0.7, 0.013))(-X))
 
@@ -73,7 +75,7 @@ def pursuit(x: Any, speed: Any, steps: Any) -> Any:
 
 def test_batches_agree_with_single_calls_bit_for_bit() -> None:
     xs = np.random.default_rng(3).normal(size=(103, 3))
-    compiled = native.compile(pursuit, (xs[0], 1.7, 9))
+    compiled = compiler.compile(pursuit, (xs[0], 1.7, 9))
     many = compiled.batch(xs, 1.7, 9, axes=(0, None, None))
     single = [compiled(x, 1.7, 9) for x in xs]
     np.testing.assert_array_equal(many[0], np.stack([s[0] for s in single]))
@@ -82,18 +84,18 @@ def test_batches_agree_with_single_calls_bit_for_bit() -> None:
 
 def test_batches_over_every_argument() -> None:
     xs, speeds, steps = np.random.default_rng(4).normal(size=(7, 3)), np.linspace(1, 2, 7), np.arange(7)
-    compiled = native.compile(pursuit, (xs[0], 1.7, 9))
+    compiled = compiler.compile(pursuit, (xs[0], 1.7, 9))
     assert_same(compiled.batch(xs, speeds, steps), jax.vmap(pursuit)(xs, speeds, steps))
 
 
 def test_batched_arguments_of_different_lengths_are_refused() -> None:
-    compiled = native.compile(pursuit, (np.ones(3), 1.7, 9))
+    compiled = compiler.compile(pursuit, (np.ones(3), 1.7, 9))
     with pytest.raises(ValueError, match=r"one common length.*\[2, 5\]"):
         compiled.batch(np.ones((5, 3)), np.ones(2), 9, axes=(0, 0, None))
 
 
 def test_wrong_shapes_are_refused() -> None:
-    compiled = native.compile(pursuit, (np.ones(3), 1.7, 9))
+    compiled = compiler.compile(pursuit, (np.ones(3), 1.7, 9))
     with pytest.raises(ValueError, match=r"Argument array 0 has shape \(4,\), but the code was compiled for \(3,\)"):
         compiled(np.ones(4), 1.7, 9)
     with pytest.raises(ValueError, match="structure"):
@@ -101,7 +103,7 @@ def test_wrong_shapes_are_refused() -> None:
 
 
 def test_arguments_need_not_be_contiguous() -> None:
-    compiled = native.compile(lambda a: a * 2, (np.ones((3, 2)),))
+    compiled = compiler.compile(lambda a: a * 2, (np.ones((3, 2)),))
     a = np.arange(12.0).reshape(2, 6)[:, ::2].T
     np.testing.assert_array_equal(compiled(a), a * 2)
 
@@ -112,7 +114,7 @@ def test_threads_may_call_at_once() -> None:
     def f(x: Any) -> Any:
         return lax.fori_loop(0, 2000, lambda i, b: b.at[i % 700].add(x * i), jnp.zeros(700))
 
-    compiled = native.compile(f, (1.0,))
+    compiled = compiler.compile(f, (1.0,))
     results: dict[int, Any] = {}
     threads = [threading.Thread(target=lambda k=k: results.update({k: compiled(float(k))})) for k in range(8)]
     for t in threads:
@@ -124,16 +126,16 @@ def test_threads_may_call_at_once() -> None:
 
 
 def test_an_unsupported_primitive_is_named_with_what_to_do() -> None:
-    with pytest.raises(native.Unsupported, match=r"'eigh' has no native form.*engine=\"xla\""):
-        native.compile(jnp.linalg.eigvalsh, (np.eye(3),))
-    with pytest.raises(native.Unsupported, match=r"complex128.*pairs of real"):
-        native.compile(lambda x: jnp.exp(1j * x), (1.0,))
+    with pytest.raises(compiler.Unsupported, match=r"'eigh' has no native form.*engine=\"xla\""):
+        compiler.compile(jnp.linalg.eigvalsh, (np.eye(3),))
+    with pytest.raises(compiler.Unsupported, match=r"complex128.*pairs of real"):
+        compiler.compile(lambda x: jnp.exp(1j * x), (1.0,))
 
 
 def test_what_is_too_large_is_refused_with_what_to_do() -> None:
-    limits = native.Limits(nodes=100)
-    with pytest.raises(native.Unsupported, match=r"more than 100 scalar operations.*XLA engine"):
-        native.compile(lambda x: jnp.sin(jnp.outer(x, x)), (np.ones(30),), limits=limits)
+    limits = compiler.Limits(nodes=100)
+    with pytest.raises(compiler.Unsupported, match=r"more than 100 scalar operations.*XLA engine"):
+        compiler.compile(lambda x: jnp.sin(jnp.outer(x, x)), (np.ones(30),), limits=limits)
 
 
 # ── on disk ───────────────────────────────────────────────────────────────────────────────────────
@@ -224,13 +226,13 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_other_numbers_make_the_same_ir(place: Path) -> None:
     """So that a run with other numbers in another process finds the code on disk."""
+    from holonomy.trace.form import Form
     from holonomy.trace.jaxpr import traced
-    from holonomy.trace.limits import Limits
-    from holonomy.trace.module import module
-    from holonomy.trace.structure import Form
+    from holonomy.trace.lowering.limits import Limits
+    from holonomy.trace.native.module import module
 
     texts = set()
     for k in (2.3, 4.7):
         jaxpr, _ = traced(oscillator(k, 0.71), (X, V))
-        texts.add(module(native.lower(jaxpr, Form(jaxpr), Limits()), 4)[0])
+        texts.add(module(compiler.lower(jaxpr, Form(jaxpr), Limits()), 4)[0])
     assert len(texts) == 1

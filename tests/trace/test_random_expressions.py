@@ -11,10 +11,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holonomy.trace import native, numeric
-from holonomy.trace.dag import Graph, Node, expression, reachable
-from holonomy.trace.scalar import scalarise
-from holonomy.trace.simplify import Algebra
+from holonomy.trace.graph import numeric
+from holonomy.trace.graph.dag import Graph, Node, expression, reachable
+from holonomy.trace.graph.simplify import Algebra
+from holonomy.trace.lowering.scalarise import scalarise
+from holonomy.trace.native import compiler
 
 # Every operation maps values of moderate size to values of moderate size, so that "1e-13" means the same everywhere.
 UNARY: dict[str, Callable[[Any], Any]] = {
@@ -83,7 +84,7 @@ def test_values(tree: Any) -> None:
     def f(x: Any) -> Any:
         return build(tree, x)
 
-    close(native.compile(f, (POINT,))(POINT), f(POINT))
+    close(compiler.compile(f, (POINT,))(POINT), f(POINT))
 
 
 @settings(max_examples=25)
@@ -92,7 +93,7 @@ def test_value_and_gradient(tree: Any) -> None:
     def f(x: Any) -> Any:
         return build(tree, x) + 0.0 * x[0]
 
-    value, gradient = native.compile(jax.value_and_grad(f), (POINT,))(POINT)
+    value, gradient = compiler.compile(jax.value_and_grad(f), (POINT,))(POINT)
     expected = jax.value_and_grad(f)(POINT)
     close(value, expected[0])
     close(gradient, expected[1])

@@ -8,15 +8,15 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 
-from holonomy.trace import flat
-from holonomy.trace.angles import contract, sines
-from holonomy.trace.assemble import Assembler, Separation, solve
-from holonomy.trace.dag import Graph
-from holonomy.trace.numeric import evaluate
-from holonomy.trace.plan import Unsupported
-from holonomy.trace.polynomial import Poly, Ring
-from holonomy.trace.scalar import scalarise
-from holonomy.trace.symbolic import Writer
+from holonomy.trace import as_jax as flat
+from holonomy.trace.graph.dag import Graph
+from holonomy.trace.graph.numeric import evaluate
+from holonomy.trace.lowering.scalarise import scalarise
+from holonomy.trace.lowering.statements import Unsupported
+from holonomy.trace.symbolic.angles import contract, sines
+from holonomy.trace.symbolic.assemble import Assembler, Separation, solve
+from holonomy.trace.symbolic.polynomial import Poly, Ring
+from holonomy.trace.symbolic.sympy_writer import Writer
 
 POINT = np.array([0.37, 0.62])
 

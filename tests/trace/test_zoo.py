@@ -9,10 +9,10 @@ import pytest
 from tests.trace.compare import assert_same, check
 from tests.trace.zoo import CASES
 
-from holonomy.trace import native
 from holonomy.trace.jaxpr import Jaxpr, inner_jaxprs, traced
-from holonomy.trace.limits import Limits
-from holonomy.trace.primitives import RULES
+from holonomy.trace.lowering.limits import Limits
+from holonomy.trace.lowering.primitives import RULES
+from holonomy.trace.native import compiler
 
 # Nothing is taken apart: every primitive by loops over memory.
 IN_MEMORY = Limits(scalars=4, carried=4, unrolled=0, solve=1, pivoted=1)
@@ -23,8 +23,8 @@ def test_values_agree_with_xla(name: str) -> None:
     """In scalars and in memory; one test, because XLA's compilation is what takes the time."""
     case = CASES[name]
     expected = jax.jit(case.function)(*case.args)
-    assert_same(native.compile(case.function, case.args)(*case.args), expected)
-    assert_same(native.compile(case.function, case.args, limits=IN_MEMORY)(*case.args), expected)
+    assert_same(compiler.compile(case.function, case.args)(*case.args), expected)
+    assert_same(compiler.compile(case.function, case.args, limits=IN_MEMORY)(*case.args), expected)
 
 
 @pytest.mark.parametrize("name", sorted(n for n, c in CASES.items() if c.smooth))

@@ -480,10 +480,11 @@ def diagonal_by_platform(v, w):
     return jnp.diagonal(jnp.outer(v, w)), jnp.trace(jnp.outer(v, w))
 
 
-if hasattr(lax, "polynomial"):  # a primitive since JAX 0.12
+polynomial: Any = getattr(lax, "polynomial", None)  # a primitive since JAX 0.12
+if polynomial is not None:
 
     @case(X, Y)
     def polynomials(x, y):
         few = [0.3, -1.2, 0.7]
         many = [0.5 / (n + 1) for n in range(12)]
-        return lax.polynomial(x, few), lax.polynomial(y, many), lax.polynomial(x, [y, x, jnp.ones((1, 3)), y])
+        return polynomial(x, few), polynomial(y, many), polynomial(x, [y, x, jnp.ones((1, 3)), y])

@@ -13,25 +13,25 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .registry import Model, Parameter, catalogue, find
+from holonomy.models.catalogue import Model, Parameter, catalogue, find
 
 if TYPE_CHECKING:
-    from .elastic import ElasticPendulum, to_elastic, to_rigid
-    from .kinematics import chain_points, reach
-    from .linkage import Linkage
-    from .pendulum import Pendulum, accelerations, directions, tensions
+    from holonomy.models.linkages.linkage import Linkage
+    from holonomy.models.pendulums.elastic import ElasticPendulum, to_elastic, to_rigid
+    from holonomy.models.pendulums.inverse_kinematics import chain_points, reach
+    from holonomy.models.pendulums.pendulum import Pendulum, accelerations, directions, tensions
 
 _FILES = {
-    "Pendulum": "pendulum",
-    "accelerations": "pendulum",
-    "directions": "pendulum",
-    "tensions": "pendulum",
-    "ElasticPendulum": "elastic",
-    "to_elastic": "elastic",
-    "to_rigid": "elastic",
-    "Linkage": "linkage",
-    "chain_points": "kinematics",
-    "reach": "kinematics",
+    "Pendulum": "pendulums.pendulum",
+    "accelerations": "pendulums.pendulum",
+    "directions": "pendulums.pendulum",
+    "tensions": "pendulums.pendulum",
+    "ElasticPendulum": "pendulums.elastic",
+    "to_elastic": "pendulums.elastic",
+    "to_rigid": "pendulums.elastic",
+    "Linkage": "linkages.linkage",
+    "chain_points": "pendulums.inverse_kinematics",
+    "reach": "pendulums.inverse_kinematics",
 }
 
 __all__ = [

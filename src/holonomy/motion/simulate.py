@@ -9,19 +9,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import check, loop, walls
-from holonomy.motion.drive import Driver
-from holonomy.motion.event import Watched
-from holonomy.motion.explicit import RK4
-from holonomy.motion.gauss import Gauss
-from holonomy.motion.method import AbstractMethod
-from holonomy.motion.plan import Plan, plan
-from holonomy.motion.radau import Radau
-from holonomy.motion.rattle import Rattle
-from holonomy.motion.record import Events
-from holonomy.motion.result import Code, Result, SimulationError
-from holonomy.motion.run import Run
+from holonomy.motion import problem as check
+from holonomy.motion.events.event import Watched
+from holonomy.motion.events.event_log import Events
+from holonomy.motion.loops import plain
+from holonomy.motion.loops.driver import Driver
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.methods.explicit import RK4
+from holonomy.motion.methods.gauss import Gauss
+from holonomy.motion.methods.radau import Radau
+from holonomy.motion.methods.rattle import Rattle
+from holonomy.motion.run.result import Result, SimulationError
+from holonomy.motion.run.run import Run
+from holonomy.motion.save_times import Plan, plan
 from holonomy.systems import System
+from holonomy.systems.contact import contact
+from holonomy.systems.result_code import Code
 
 ProgressBar = Callable[[float], Any]
 
@@ -61,7 +64,7 @@ def simulate(
     if dt is None:
         if problem.is_traced:
             raise ValueError("Under jit, vmap or grad the number of steps must be known: pass dt.")
-        from holonomy.motion.halving import halve
+        from holonomy.motion.step_halving import halve
 
         return halve(problem, save_every, save_at, progress, throw)
     rows = plan(problem.t0, problem.t_end, dt, save_every, save_at)
@@ -83,7 +86,7 @@ def drive(problem: check.Problem, rows: Plan, notes: dict[str, str], progress: b
     with _Bar(progress) as report:
         try:
             now = driver.start(rows.t0, problem.q0, problem.v0)
-            for counts, rests, wanted in loop.pieces(rows):
+            for counts, rests, wanted in plain.pieces(rows):
                 now, shots, done = driver.rows(now, rows.t0, rows.dt, counts, rests)
                 taken = np.append(wanted[:done], np.ones(len(shots.energy) - done, bool))
                 saved.append(jax.tree.map(lambda x, w=taken: x[w], shots))
@@ -112,7 +115,7 @@ def _collect(
         shots = jax.tree.map(lambda *parts: np.concatenate(parts), *saved)
     else:
         none = np.zeros((0, problem.q0.shape[0]))
-        shots = loop.Snapshot(q=none, v=none, energy=np.zeros(0), momentum=none, pull=none)
+        shots = plain.Snapshot(q=none, v=none, energy=np.zeros(0), momentum=none, pull=none)
     steps = 0 if now is None else int(now.index)
     times = rows.times[: len(shots.energy)]
     stopped = float(times[-1]) if code == Code.ok and len(times) else rows.t0 + steps * rows.dt
@@ -135,9 +138,9 @@ def _collect(
 
 def _traced(problem: check.Problem, rows: Plan, notes: dict[str, str]) -> Run:
     method = problem.method.fallback(certain=True) or problem.method
-    if problem.watched is not None or walls.count(problem.system):
+    if problem.watched is not None or contact.count(problem.system):
         return _traced_events(problem, method, rows, notes)
-    now, shots = loop.traced(problem.system, method, rows, jnp.asarray(problem.q0), jnp.asarray(problem.v0))
+    now, shots = plain.traced(problem.system, method, rows, jnp.asarray(problem.q0), jnp.asarray(problem.v0))
     return Run(
         t=jnp.asarray(rows.times, shots.q.dtype),
         **shots.columns(),
@@ -151,11 +154,11 @@ def _traced(problem: check.Problem, rows: Plan, notes: dict[str, str]) -> Run:
 
 
 def _traced_events(problem: check.Problem, method: AbstractMethod, rows: Plan, notes: dict[str, str]) -> Run:
-    from holonomy.motion import unfolded
+    from holonomy.motion.loops import with_events_traced
 
     watched = problem.watched or Watched((), (), (), ())
     q, v = jnp.asarray(problem.q0), jnp.asarray(problem.v0)
-    end, shots, happened, t = unfolded.traced(problem.system, method, watched, rows, q, v, problem.max_events)
+    end, shots, happened, t = with_events_traced.traced(problem.system, method, watched, rows, q, v, problem.max_events)
     return Run(
         t=jnp.asarray(rows.times, shots.q.dtype),
         **shots.columns(),

@@ -7,11 +7,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from holonomy.motion import check
-from holonomy.motion.drive import Driver
-from holonomy.motion.method import AbstractMethod
-from holonomy.motion.result import Result, SimulationError
-from holonomy.motion.run import Run
+from holonomy.motion import problem as check
+from holonomy.motion.loops.driver import Driver
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.run.result import Result, SimulationError
+from holonomy.motion.run.run import Run
 from holonomy.systems import System
 
 

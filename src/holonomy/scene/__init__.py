@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import SceneError
-from .json_schema import schema
-from .reading import changed, from_table, load, loads
-from .resolution import Setup, resolve
-from .spec import Scene
-from .writing import dumps
+from holonomy.scene.errors import SceneError
+from holonomy.scene.json_schema import schema
+from holonomy.scene.read import changed, from_table, load, loads
+from holonomy.scene.resolve import Setup, resolve
+from holonomy.scene.spec import Scene
+from holonomy.scene.write import dumps
 
 if TYPE_CHECKING:
-    from .assembly import Built as Built
-    from .assembly import build as build
-    from .performance import Performance as Performance
-    from .performance import perform as perform
+    from holonomy.scene.build_system import Built as Built
+    from holonomy.scene.build_system import build as build
+    from holonomy.scene.run import Performance as Performance
+    from holonomy.scene.run import perform as perform
 
-_LATER = {"Built": "assembly", "build": "assembly", "Performance": "performance", "perform": "performance"}
+_LATER = {"Built": "build_system", "build": "build_system", "Performance": "run", "perform": "run"}
 
 __all__ = [
     "Built", "Performance", "Scene", "SceneError", "Setup", "build", "changed", "dumps", "from_table", "load", "loads",

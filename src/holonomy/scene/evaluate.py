@@ -8,8 +8,8 @@ from functools import reduce
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .expression import OPERATORS, Call, Chain, Compare, Name, Negate, Node, Number, Power
-from .functions import FUNCTIONS
+from holonomy.scene.expression import OPERATORS, Call, Chain, Compare, Name, Negate, Node, Number, Power
+from holonomy.scene.functions import FUNCTIONS
 
 Value = Float[Array, ""] | float
 

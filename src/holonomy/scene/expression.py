@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from .errors import SceneError, clipped, suggestion
-from .functions import CONSTANTS, FUNCTIONS
-from .tokens import Token, excerpt, tokens
+from holonomy.scene.errors import SceneError, clipped, suggestion
+from holonomy.scene.functions import CONSTANTS, FUNCTIONS
+from holonomy.scene.tokens import Token, excerpt, tokens
 
 DEEPEST = 50
 """Levels of parentheses, signs and powers inside each other in one formula."""

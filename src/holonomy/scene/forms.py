@@ -12,9 +12,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from .errors import SceneError, clipped, quoted, suggestion
-from .expression import Expression, number, parse
-from .tokens import LONGEST, LONGEST_NAME
+from holonomy.scene.errors import SceneError, clipped, quoted, suggestion
+from holonomy.scene.expression import Expression, number, parse
+from holonomy.scene.tokens import LONGEST, LONGEST_NAME
 
 NAME_PATTERN = "^[A-Za-z](_?[A-Za-z0-9])*$"
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .forms import Record
-from .spec import Scene
+from holonomy.scene.forms import Record
+from holonomy.scene.spec import Scene
 
 FILE = Path(__file__).with_name("scene.schema.json")
 """The schema as shipped, for `#:schema` comments in scene files; `holonomy schema` prints what it must be."""

@@ -12,10 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holonomy.models import catalogue
-
-from .forms import doc_of, form_of
-from .functions import CONSTANTS, FUNCTIONS
-from .spec import METHODS, Initial, MethodChoice, ModelChoice, Motion, Outputs, Scene
+from holonomy.scene.forms import doc_of, form_of
+from holonomy.scene.functions import CONSTANTS, FUNCTIONS
+from holonomy.scene.spec import METHODS, Initial, MethodChoice, ModelChoice, Motion, Outputs, Scene
 
 
 def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .errors import SceneError, clipped, suggestion
-from .expression import Expression
-from .functions import CONSTANTS, DOT, FUNCTIONS, RESERVED, TIME
-from .spec import Scene
+from holonomy.scene.errors import SceneError, clipped, suggestion
+from holonomy.scene.expression import Expression
+from holonomy.scene.functions import CONSTANTS, DOT, FUNCTIONS, RESERVED, TIME
+from holonomy.scene.spec import Scene
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from holonomy.models import catalogue
-from holonomy.models.registry import MOST_LINKS
-
-from .expression import Expression
-from .forms import (
+from holonomy.models.catalogue import MOST_LINKS
+from holonomy.scene.expression import Expression
+from holonomy.scene.forms import (
     Choice,
     Either,
     FileName,

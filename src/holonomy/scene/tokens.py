@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from .errors import SceneError, clipped
+from holonomy.scene.errors import SceneError, clipped
 
 LONGEST = 10_000
 """Characters in one formula."""

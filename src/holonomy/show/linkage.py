@@ -10,7 +10,7 @@ import numpy as np
 
 from holonomy.extras import require
 from holonomy.show.animate import write
-from holonomy.show.reproduce import linkage_draw as draw
+from holonomy.show.figures import linkage_draw as draw
 from holonomy.show.style import OKABE_ITO, style
 
 

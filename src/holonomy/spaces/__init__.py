@@ -9,8 +9,8 @@ from holonomy.spaces.hyperbolic import Hyperbolic as Hyperbolic
 from holonomy.spaces.inhomogeneous import Inhomogeneous as Inhomogeneous
 from holonomy.spaces.power import Power as Power
 from holonomy.spaces.product import Product as Product
-from holonomy.spaces.rotations import SO as SO
 from holonomy.spaces.se2 import SE2 as SE2
 from holonomy.spaces.se3 import SE3 as SE3
+from holonomy.spaces.so import SO as SO
 from holonomy.spaces.so3 import SO3 as SO3
 from holonomy.spaces.sphere import Sphere as Sphere

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray, Real
 
-from holonomy.spaces import check
+from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.smooth import root
 
@@ -147,7 +147,7 @@ class AbstractSpace(eqx.Module):
 
     def tangent_defect(self, x: PointLike, v: VectorLike) -> Scalar:
         """Euclidean size of the part of v that is not tangent at x."""
-        return jnp.linalg.norm(check.as_array(v) - self.tangent(x, v))
+        return jnp.linalg.norm(validation.as_array(v) - self.tangent(x, v))
 
     # ── follows for every space ───────────────────────────────────────────────────────────────────────────────────
 
@@ -215,7 +215,7 @@ class AbstractSpace(eqx.Module):
     # ── checks, made only where numbers are known ─────────────────────────────────────────────────────────────────
 
     def _array(self, value: Any, name: str = "x") -> Array:
-        array = check.as_array(value)
+        array = validation.as_array(value)
         if array.shape != (self.point_dim,):
             raise ValueError(
                 f"{name} has shape {array.shape}, but a point of {self!r} and a tangent vector are arrays of shape "
@@ -225,7 +225,7 @@ class AbstractSpace(eqx.Module):
 
     def _point(self, value: Any, name: str = "x") -> Point:
         x = self._array(value, name)
-        if not check.known(x, self):
+        if not validation.known(x, self):
             return x
         with jax.ensure_compile_time_eval():
             self._refuse_off_space(x, name)
@@ -233,31 +233,33 @@ class AbstractSpace(eqx.Module):
 
     def _refuse_off_space(self, x: Point, name: str) -> None:
         if not np.all(np.isfinite(np.asarray(x))):
-            raise ValueError(f"{name} = {check.show(x)} is not finite, so it is no point of {self!r}.")
+            raise ValueError(f"{name} = {validation.show(x)} is not finite, so it is no point of {self!r}.")
         nearest = np.asarray(self.project(x))
         off = float(np.linalg.norm(np.asarray(x) - nearest))
         # written so that a NaN from a projection that does not exist is refused as well
-        if not off <= check.tolerance(x.dtype) * (1.0 + float(np.linalg.norm(np.asarray(x)))):
+        if not off <= validation.tolerance(x.dtype) * (1.0 + float(np.linalg.norm(np.asarray(x)))):
             raise ValueError(
-                f"{name} = {check.show(x)} does not lie on {self!r}: it is {off:.3g} away from space.project({name}) = "
-                f"{check.show(nearest)}. Pass that point if it is the one you mean."
+                f"{name} = {validation.show(x)} does not lie on {self!r}: it is {off:.3g} away from "
+                f"space.project({name}) = "
+                f"{validation.show(nearest)}. Pass that point if it is the one you mean."
             )
 
     def _vector(self, x: Point, value: Any, name: str = "v") -> Vector:
         v = self._array(value, name)
-        if not check.known(x, v, self):
+        if not validation.known(x, v, self):
             return v
         with jax.ensure_compile_time_eval():
             size, off = float(np.linalg.norm(np.asarray(v))), float(self.tangent_defect(x, v))
-            if not off <= check.tolerance(v.dtype) * size:
+            if not off <= validation.tolerance(v.dtype) * size:
                 raise ValueError(
-                    f"{name} = {check.show(v)} is not tangent to {self!r} at {check.show(x)}: its normal part has size "
+                    f"{name} = {validation.show(v)} is not tangent to {self!r} at {validation.show(x)}: its normal "
+                    "part has size "
                     f"{off:.3g}. Pass space.tangent(x, {name}) if its tangent part is the one you mean."
                 )
         return v
 
     def _local(self, value: Any, name: str = "y") -> Local:
-        array = check.as_array(value)
+        array = validation.as_array(value)
         if array.shape != (self.dim,):
             raise ValueError(
                 f"{name} has shape {array.shape}, but local coordinates of {self!r} have shape ({self.dim},)."
@@ -272,7 +274,7 @@ class AbstractSpace(eqx.Module):
                 f"{self!r} has {self.dim} polar coordinates, but from_polar was given {len(coordinates)} arguments of "
                 f"shapes {[jnp.shape(c) for c in coordinates]}. Pass {self.dim} numbers or one array of that length."
             )
-        return jnp.stack([check.as_array(c) for c in coordinates])
+        return jnp.stack([validation.as_array(c) for c in coordinates])
 
 
 # Compiled, since taking these derivatives operation by operation is slow where a person calls them.

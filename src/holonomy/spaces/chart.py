@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from holonomy.geometry.geodesic import geodesic_flow
 from holonomy.geometry.integrate import integrate
 from holonomy.geometry.metric import Metric, bend, checked
-from holonomy.spaces import check
+from holonomy.spaces import validation
 from holonomy.spaces.base import (
     AbstractSpace,
     Local,
@@ -50,7 +50,7 @@ class Chart(AbstractSpace):
     given: Callable[[Point, Point], Scalar] | None
 
     def __init__(self, metric: Metric, dim: int, distance: Callable[[Point, Point], Scalar] | None = None):
-        check.require_dimension("Chart", dim)
+        validation.require_dimension("Chart", dim)
         if not callable(metric):
             raise ValueError(f"Chart needs a metric as a function q -> (n, n) array, but got {type(metric).__name__}.")
         if distance is not None and not callable(distance):
@@ -105,9 +105,10 @@ class Chart(AbstractSpace):
         checked(self.g, x)
         checked(self.g, y)
         v = _shoot(self, x, y)
-        if check.known(v) and not np.all(np.isfinite(np.asarray(v))):
+        if validation.known(v) and not np.all(np.isfinite(np.asarray(v))):
             raise ValueError(
-                f"no geodesic from x = {check.show(x)} to y = {check.show(y)} was found by shooting. The points may be "
+                f"no geodesic from x = {validation.show(x)} to y = {validation.show(y)} was found by shooting. The "
+                "points may be "
                 "too far apart for coordinates to guide the search, or no geodesic joins them; go in shorter steps, or "
                 "give Chart a distance function if that is all you need."
             )

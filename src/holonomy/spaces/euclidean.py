@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from holonomy.spaces import axes, check, polar
+from holonomy.spaces import axes, polar, validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import (
     AbstractSpace,
@@ -36,7 +36,7 @@ class Euclidean(AbstractSpace):
     n: int = eqx.field(static=True)
 
     def __init__(self, n: int):
-        check.require_dimension("Euclidean", n)
+        validation.require_dimension("Euclidean", n)
         self.n = int(n)
 
     @property
@@ -118,8 +118,8 @@ class Circle(AbstractSpace):
     radius: float | Float[Array, ""]
 
     def __init__(self, radius: Number = 1.0):
-        check.require_positive("Circle", "radius", radius)
-        self.radius = check.as_number(radius)
+        validation.require_positive("Circle", "radius", radius)
+        self.radius = validation.as_number(radius)
 
     @property
     def dim(self) -> int:
@@ -163,9 +163,10 @@ class Circle(AbstractSpace):
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
         turn = self._turn(x, y)
-        if check.known(turn) and abs(abs(float(turn[0])) - jnp.pi) < 1e-14:
+        if validation.known(turn) and abs(abs(float(turn[0])) - jnp.pi) < 1e-14:
             raise ValueError(
-                f"the angles x = {check.show(x)} and y = {check.show(y)} are opposite on the circle, so two shortest "
+                f"the angles x = {validation.show(x)} and y = {validation.show(y)} are opposite on the circle, so "
+                "two shortest "
                 "arcs join them and log is not defined. Move one of them slightly to say which arc you mean."
             )
         return turn

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from holonomy.spaces import axes, check, polar
+from holonomy.spaces import axes, polar, validation
 from holonomy.spaces import embedded as em
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import (
@@ -46,11 +46,11 @@ class Hyperbolic(AbstractSpace):
     model: str = eqx.field(static=True)
 
     def __init__(self, n: int, radius: Number = 1.0, model: str = "hyperboloid"):
-        check.require_dimension("Hyperbolic", n)
-        check.require_positive("Hyperbolic", "radius", radius)
-        check.require_choice("Hyperbolic", "model", model, ("hyperboloid", "polar", "ball"))
+        validation.require_dimension("Hyperbolic", n)
+        validation.require_positive("Hyperbolic", "radius", radius)
+        validation.require_choice("Hyperbolic", "model", model, ("hyperboloid", "polar", "ball"))
         self.n = int(n)
-        self.radius = check.as_number(radius)
+        self.radius = validation.as_number(radius)
         self.model = model
 
     @property
@@ -119,7 +119,7 @@ class Hyperbolic(AbstractSpace):
     def tangent_defect(self, x: PointLike, v: VectorLike) -> Scalar:
         if self.flat_chart:
             return jnp.zeros(())
-        x, v = check.as_array(x), check.as_array(v)
+        x, v = validation.as_array(x), validation.as_array(v)
         return jnp.abs(v[-1] - self._leave_vector(x, v[:-1])[-1])
 
     def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from holonomy.spaces import axes, check, polar
+from holonomy.spaces import axes, polar, validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
 from holonomy.spaces.embedded import dot, wedge_dot
@@ -33,7 +33,7 @@ class Inhomogeneous(AbstractSpace):
     n: int = eqx.field(static=True)
 
     def __init__(self, n: int):
-        check.require_dimension("Inhomogeneous", n)
+        validation.require_dimension("Inhomogeneous", n)
         self.n = int(n)
 
     @property

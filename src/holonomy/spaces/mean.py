@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from holonomy.spaces import check
+from holonomy.spaces import validation
 
 if TYPE_CHECKING:
     from holonomy.spaces.base import AbstractSpace, PointLike
@@ -62,19 +62,19 @@ def _newton(space: AbstractSpace, m: Array, pull: Callable[[Array], Array]) -> A
 
 
 def _checked(space: AbstractSpace, points: Any, weights: Any) -> tuple[Array, Array]:
-    points = check.as_array(points)
+    points = validation.as_array(points)
     if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] != space.point_dim:
         raise ValueError(
             f"mean needs one or more points as rows of an array of shape (k, {space.point_dim}), but got shape "
             f"{points.shape}."
         )
-    weights = jnp.ones(points.shape[0], points.dtype) if weights is None else check.as_array(weights)
+    weights = jnp.ones(points.shape[0], points.dtype) if weights is None else validation.as_array(weights)
     if weights.shape != points.shape[:1]:
         raise ValueError(f"mean got {points.shape[0]} points but weights of shape {weights.shape}; pass one per point.")
-    if check.known(points, weights, space):
+    if validation.known(points, weights, space):
         values = np.asarray(weights)
         if not (np.all(np.isfinite(values)) and np.all(values >= 0) and values.sum() > 0):
-            raise ValueError(f"mean needs weights, none negative and not all zero, but got {check.show(values)}.")
+            raise ValueError(f"mean needs weights, none negative and not all zero, but got {validation.show(values)}.")
         with jax.ensure_compile_time_eval():
             for i, x in enumerate(points):
                 space._point(x, f"points[{i}]")

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from holonomy.spaces import check
+from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
 from holonomy.spaces.smooth import root
@@ -27,7 +27,7 @@ class Power(AbstractSpace):
     count: int = eqx.field(static=True)
 
     def __init__(self, space: AbstractSpace, count: int):
-        if not check.is_count(count):
+        if not validation.is_count(count):
             raise ValueError(f"the power of a space needs a positive integer, but was given {count!r}.")
         if not isinstance(space, AbstractSpace):
             raise ValueError(f"Power needs a space and a count, as in Power(Sphere(2), 3), but got {space!r}.")
@@ -52,7 +52,7 @@ class Power(AbstractSpace):
 
     def split(self, x: PointLike) -> Float[Array, "k point"]:
         """The points (or vectors, or local coordinates) of the single space, one per row."""
-        return check.as_array(x).reshape(self.count, -1)
+        return validation.as_array(x).reshape(self.count, -1)
 
     def chart(self, x: PointLike, y: LocalLike) -> Point:
         return self._map(self.space.chart, self._point(x), self._local(y))
@@ -93,7 +93,7 @@ class Power(AbstractSpace):
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
-        if not check.known(x, y, self):
+        if not validation.known(x, y, self):
             return self._map(self.space.log, x, y)
         # one by one, so that the space itself can refuse a pair of points that has no log
         return jnp.concatenate([self.space.log(a, b) for a, b in zip(self.split(x), self.split(y), strict=True)])

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from holonomy.spaces import check
+from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
 from holonomy.spaces.smooth import root
@@ -53,11 +53,11 @@ class Product(AbstractSpace):
 
     def split(self, x: PointLike) -> list[Array]:
         """The points (or tangent vectors) of the factors."""
-        return _cut(check.as_array(x), [f.point_dim for f in self.factors])
+        return _cut(validation.as_array(x), [f.point_dim for f in self.factors])
 
     def split_local(self, y: LocalLike) -> list[Array]:
         """The local coordinates of the factors."""
-        return _cut(check.as_array(y), [f.dim for f in self.factors])
+        return _cut(validation.as_array(y), [f.dim for f in self.factors])
 
     def chart(self, x: PointLike, y: LocalLike) -> Point:
         parts = zip(self.factors, self.split(self._array(x)), self.split_local(self._local(y)), strict=True)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from holonomy.spaces import axes, check
+from holonomy.spaces import axes, validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
 from holonomy.spaces.group import AbstractGroup
@@ -26,10 +26,10 @@ class SE2(AbstractGroup):
     `spin_xy` (the frame alone).
     """
 
-    length: float | Float[Array, ""] = eqx.field(default=1.0, converter=check.as_number)
+    length: float | Float[Array, ""] = eqx.field(default=1.0, converter=validation.as_number)
 
     def __check_init__(self) -> None:
-        check.require_positive("SE2", "length", self.length)
+        validation.require_positive("SE2", "length", self.length)
 
     @property
     def dim(self) -> int:
@@ -82,9 +82,10 @@ class SE2(AbstractGroup):
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self.project(self._point(x)), self.project(self._point(y, "y"))
         angle = _angle(x, y)
-        if check.known(angle) and abs(float(angle)) > jnp.pi - 1e-15:
+        if validation.known(angle) and abs(float(angle)) > jnp.pi - 1e-15:
             raise ValueError(
-                f"x = {check.show(x)} and y = {check.show(y)} differ by a half turn, so two shortest geodesics of SE2 "
+                f"x = {validation.show(x)} and y = {validation.show(y)} differ by a half turn, so two shortest "
+                "geodesics of SE2 "
                 "join them and log is not defined. Turn one of them slightly to say which way you mean."
             )
         return jnp.concatenate([angle * _quarter(x[:2]), y[2:] - x[2:]])
@@ -132,57 +133,57 @@ class SE2(AbstractGroup):
 
     def from_pose(self, pose: Float[Array, " 3"]) -> Point:
         """The motion with place (x, y) and angle theta, given as (x, y, theta)."""
-        pose = check.as_array(pose)
+        pose = validation.as_array(pose)
         return jnp.stack([jnp.cos(pose[2]), jnp.sin(pose[2]), pose[0], pose[1]])
 
     def to_pose(self, g: PointLike) -> Float[Array, " 3"]:
         """(x, y, theta) with theta in (-pi, pi]."""
-        g = check.as_array(g)
+        g = validation.as_array(g)
         return jnp.append(g[2:], jnp.arctan2(g[1], g[0]))
 
     def compose(self, g: PointLike, h: PointLike) -> Point:
-        g, h = check.as_array(g), check.as_array(h)
+        g, h = validation.as_array(g), validation.as_array(h)
         return jnp.concatenate([_turn(g[0], g[1], h[:2]), g[2:] + _turn(g[0], g[1], h[2:])])
 
     def inverse(self, g: PointLike) -> Point:
-        g = check.as_array(g)
+        g = validation.as_array(g)
         return jnp.concatenate([jnp.stack([g[0], -g[1]]), -_turn(g[0], -g[1], g[2:])])
 
     def lift(self, g: PointLike, xi: LocalLike) -> Vector:
-        g, xi = check.as_array(g), check.as_array(xi)
+        g, xi = validation.as_array(g), validation.as_array(xi)
         return jnp.concatenate([xi[2] * _quarter(g[:2]), _turn(g[0], g[1], xi[:2])])
 
     def body_velocity(self, g: PointLike, v: VectorLike) -> Local:
-        g, v = check.as_array(g), check.as_array(v)
+        g, v = validation.as_array(g), validation.as_array(v)
         return jnp.append(_turn(g[0], -g[1], v[2:]), g[0] * v[1] - g[1] * v[0])
 
     def group_exp(self, xi: LocalLike) -> Point:
-        xi = check.as_array(xi)
+        xi = validation.as_array(xi)
         z = xi[2] ** 2
         place = _turn(sine(z, 1), xi[2] * versine(z, 1), xi[:2])
         return jnp.concatenate([jnp.stack([jnp.cos(xi[2]), jnp.sin(xi[2])]), place])
 
     def group_log(self, g: PointLike) -> Local:
-        g = check.as_array(g)
+        g = validation.as_array(g)
         angle = jnp.arctan2(g[1], g[0])
         z = angle**2
         a, b = sine(z, 1), angle * versine(z, 1)
         return jnp.append(_turn(a, -b, g[2:]) / (a * a + b * b), angle)
 
     def matrix(self, g: PointLike) -> Float[Array, "3 3"]:
-        g = check.as_array(g)
+        g = validation.as_array(g)
         c, s, x, y = g
         zero, one = jnp.zeros_like(c), jnp.ones_like(c)
         return jnp.stack([jnp.stack([c, -s, x]), jnp.stack([s, c, y]), jnp.stack([zero, zero, one])])
 
     def hat(self, xi: LocalLike) -> Float[Array, "3 3"]:
-        xi = check.as_array(xi)
+        xi = validation.as_array(xi)
         vx, vy, turn = xi
         zero = jnp.zeros_like(turn)
         return jnp.stack([jnp.stack([zero, -turn, vx]), jnp.stack([turn, zero, vy]), jnp.zeros(3, xi.dtype)])
 
     def vee(self, matrix: Float[Array, "3 3"]) -> Local:
-        matrix = check.as_array(matrix)
+        matrix = validation.as_array(matrix)
         return jnp.stack([matrix[0, 2], matrix[1, 2], (matrix[1, 0] - matrix[0, 1]) / 2.0])
 
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from holonomy.spaces import axes, check
+from holonomy.spaces import axes, validation
 from holonomy.spaces import quaternion as qt
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
@@ -29,11 +29,11 @@ class SE3(AbstractGroup):
     (the frame alone, about axes fixed in space); `body_xy`, ... (the frame alone, about its own axes).
     """
 
-    length: float | Float[Array, ""] = eqx.field(default=1.0, converter=check.as_number)
+    length: float | Float[Array, ""] = eqx.field(default=1.0, converter=validation.as_number)
     _turns: SO3 = eqx.field(default_factory=SO3, init=False, repr=False)
 
     def __check_init__(self) -> None:
-        check.require_positive("SE3", "length", self.length)
+        validation.require_positive("SE3", "length", self.length)
 
     @property
     def dim(self) -> int:
@@ -136,49 +136,49 @@ class SE3(AbstractGroup):
     # ── the group ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def compose(self, g: PointLike, h: PointLike) -> Point:
-        g, h = check.as_array(g), check.as_array(h)
+        g, h = validation.as_array(g), validation.as_array(h)
         return jnp.concatenate([qt.multiply(g[:4], h[:4]), g[4:] + qt.rotate(g[:4], h[4:])])
 
     def inverse(self, g: PointLike) -> Point:
-        g = check.as_array(g)
+        g = validation.as_array(g)
         back = qt.conjugate(g[:4])
         return jnp.concatenate([back, -qt.rotate(back, g[4:])])
 
     def lift(self, g: PointLike, xi: LocalLike) -> Vector:
-        g, xi = check.as_array(g), check.as_array(xi)
+        g, xi = validation.as_array(g), validation.as_array(xi)
         return jnp.concatenate([self._turns.lift(g[:4], xi[3:]), qt.rotate(g[:4], xi[:3])])
 
     def body_velocity(self, g: PointLike, v: VectorLike) -> Local:
-        g, v = check.as_array(g), check.as_array(v)
+        g, v = validation.as_array(g), validation.as_array(v)
         place = qt.rotate(qt.conjugate(g[:4]), v[4:])
         return jnp.concatenate([place, self._turns.body_velocity(g[:4], v[:4])])
 
     def group_exp(self, xi: LocalLike) -> Point:
-        xi = check.as_array(xi)
+        xi = validation.as_array(xi)
         return jnp.concatenate([self._turns.group_exp(xi[3:]), _screw(xi[3:]) @ xi[:3]])
 
     def group_log(self, g: PointLike) -> Local:
-        g = check.as_array(g)
+        g = validation.as_array(g)
         omega = self._turns.group_log(g[:4])
         return jnp.concatenate([jnp.linalg.solve(_screw(omega), g[4:]), omega])
 
     def matrix(self, g: PointLike) -> Float[Array, "4 4"]:
-        g = check.as_array(g)
+        g = validation.as_array(g)
         top = jnp.concatenate([qt.to_matrix(g[:4]), g[4:, None]], axis=1)
         return jnp.concatenate([top, jnp.array([[0.0, 0.0, 0.0, 1.0]], g.dtype)])
 
     def from_matrix(self, m: Float[Array, "4 4"]) -> Point:
         """The motion of a homogeneous 4 x 4 matrix."""
-        m = check.as_array(m)
+        m = validation.as_array(m)
         return jnp.concatenate([qt.from_matrix(m[:3, :3]), m[:3, 3]])
 
     def hat(self, xi: LocalLike) -> Float[Array, "4 4"]:
-        xi = check.as_array(xi)
+        xi = validation.as_array(xi)
         top = jnp.concatenate([hat3(xi[3:]), xi[:3, None]], axis=1)
         return jnp.concatenate([top, jnp.zeros((1, 4), xi.dtype)])
 
     def vee(self, matrix: Float[Array, "4 4"]) -> Local:
-        matrix = check.as_array(matrix)
+        matrix = validation.as_array(matrix)
         return jnp.concatenate([matrix[:3, 3], vee3(matrix[:3, :3])])
 
 

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from holonomy.spaces import check
 from holonomy.spaces import embedded as em
 from holonomy.spaces import quaternion as qt
+from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
 from holonomy.spaces.group import AbstractGroup, hat3, vee3
@@ -78,9 +78,10 @@ class SO3(AbstractGroup):
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._unit(self._point(x)), self._unit(self._point(y, "y"))
-        if check.known(x, y) and abs(float(np.dot(np.asarray(x), np.asarray(y)))) < 1e-15:
+        if validation.known(x, y) and abs(float(np.dot(np.asarray(x), np.asarray(y)))) < 1e-15:
             raise ValueError(
-                f"x = {check.show(x)} and y = {check.show(y)} differ by a half turn, so two shortest geodesics of SO3 "
+                f"x = {validation.show(x)} and y = {validation.show(y)} differ by a half turn, so two shortest "
+                "geodesics of SO3 "
                 "join them and log is not defined. Turn one of them slightly to say which way you mean."
             )
         return em.sphere_log(x, self._same_side(x, y))
@@ -119,28 +120,28 @@ class SO3(AbstractGroup):
     # ── the group ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def compose(self, g: PointLike, h: PointLike) -> Point:
-        g, h = check.as_array(g), check.as_array(h)
+        g, h = validation.as_array(g), validation.as_array(h)
         return qt.multiply(g, h)
 
     def inverse(self, g: PointLike) -> Point:
-        g = check.as_array(g)
+        g = validation.as_array(g)
         return qt.conjugate(g)
 
     def lift(self, g: PointLike, xi: LocalLike) -> Vector:
-        g, xi = check.as_array(g), check.as_array(xi)
+        g, xi = validation.as_array(g), validation.as_array(xi)
         return 0.5 * qt.multiply(g, qt.pure(xi))
 
     def body_velocity(self, g: PointLike, v: VectorLike) -> Local:
-        g, v = check.as_array(g), check.as_array(v)
+        g, v = validation.as_array(g), validation.as_array(v)
         return 2.0 * qt.multiply(qt.conjugate(g), v)[1:]
 
     def group_exp(self, xi: LocalLike) -> Point:
-        xi = check.as_array(xi)
+        xi = validation.as_array(xi)
         z = em.dot(xi, xi) / 4.0
         return jnp.concatenate([cosine(z, 1)[None], sine(z, 1) * xi / 2.0])
 
     def group_log(self, g: PointLike) -> Local:
-        g = check.as_array(g)
+        g = validation.as_array(g)
         g = g * jnp.where(g[0] < 0, -1.0, 1.0)
         # 2 atan2(|v|, w)/|v|: by the arcsine's series for small turns, w being positive
         z = em.dot(g[1:], g[1:])
@@ -149,25 +150,25 @@ class SO3(AbstractGroup):
         return 2.0 * jnp.where(small, arc(jnp.where(small, z, 0.0), 1), jnp.arctan2(size, g[0]) / size) * g[1:]
 
     def matrix(self, g: PointLike) -> Float[Array, "3 3"]:
-        g = check.as_array(g)
+        g = validation.as_array(g)
         return qt.to_matrix(g)
 
     def from_matrix(self, m: Float[Array, "3 3"]) -> Point:
         """The quaternion with w >= 0 of a rotation matrix."""
-        m = check.as_array(m)
+        m = validation.as_array(m)
         return qt.from_matrix(m)
 
     def hat(self, xi: LocalLike) -> Float[Array, "3 3"]:
-        xi = check.as_array(xi)
+        xi = validation.as_array(xi)
         return hat3(xi)
 
     def vee(self, matrix: Float[Array, "3 3"]) -> Local:
-        matrix = check.as_array(matrix)
+        matrix = validation.as_array(matrix)
         return vee3(matrix)
 
     def act(self, g: PointLike) -> Callable[[Float[Array, " 3"]], Float[Array, " 3"]]:
         """The rotation as a map of space."""
-        rotation = check.as_array(g)
+        rotation = validation.as_array(g)
         return lambda v: qt.rotate(rotation, v)
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from holonomy.spaces import axes, check, polar
+from holonomy.spaces import axes, polar, validation
 from holonomy.spaces import embedded as em
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import (
@@ -46,11 +46,11 @@ class Sphere(AbstractSpace):
     model: str = eqx.field(static=True)
 
     def __init__(self, n: int, radius: Number = 1.0, model: str = "embedded"):
-        check.require_dimension("Sphere", n)
-        check.require_positive("Sphere", "radius", radius)
-        check.require_choice("Sphere", "model", model, ("embedded", "polar"))
+        validation.require_dimension("Sphere", n)
+        validation.require_positive("Sphere", "radius", radius)
+        validation.require_choice("Sphere", "model", model, ("embedded", "polar"))
         self.n = int(n)
-        self.radius = check.as_number(radius)
+        self.radius = validation.as_number(radius)
         self.model = model
 
     @property
@@ -115,9 +115,10 @@ class Sphere(AbstractSpace):
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
         unit, other = self._unit(x), self._unit(y)
-        if check.known(unit, other) and np.linalg.norm(np.asarray(unit + other)) < 1e-15:
+        if validation.known(unit, other) and np.linalg.norm(np.asarray(unit + other)) < 1e-15:
             raise ValueError(
-                f"x = {check.show(x)} and y = {check.show(y)} are antipodal on {self!r}, so shortest geodesics leave x "
+                f"x = {validation.show(x)} and y = {validation.show(y)} are antipodal on {self!r}, so shortest "
+                "geodesics leave x "
                 "in every direction and log is not defined. Move one of them to say which geodesic you mean."
             )
         return self._leave_vector(x, self.radius * em.sphere_log(unit, other))

@@ -22,6 +22,6 @@ def serve(host: str = "127.0.0.1", port: int = 8765, open_browser: bool = True) 
     Needs starlette, uvicorn and websockets, which the extra `studio` brings.
     """
     require("studio", "The studio")
-    from holonomy.studio.serving import serve as run
+    from holonomy.studio.server.serve import serve as run
 
     run(host, port, open_browser)

@@ -11,13 +11,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from holonomy.motion import Run, check, loop, simulate
-from holonomy.motion.engine import Engine
-from holonomy.motion.method import AbstractMethod
-from holonomy.motion.plan import Plan, plan
-from holonomy.motion.result import Code, Result
+from holonomy.motion import Run, simulate
+from holonomy.motion import problem as check
+from holonomy.motion.loops import plain as loop
+from holonomy.motion.loops.engine_choice import engine_for
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.run.result import Result
+from holonomy.motion.save_times import Plan, plan
 from holonomy.systems import System
 from holonomy.systems.parameters import Parameters
+from holonomy.systems.result_code import Code
+from holonomy.trace.native.engine import Engine
 
 
 def ensemble(
@@ -58,7 +62,7 @@ def ensemble(
     if problem.is_traced:
         raise ValueError("An ensemble runs on the host; under jit, vmap or grad use jax.vmap over hl.simulate.")
     rows = plan(problem.t0, problem.t_end, dt, save_every, save_at)
-    runner = Engine(problem.system, problem.method, engine)
+    runner = engine_for(problem.system, problem.method, engine)
     plain = problem.watched is None and not _walls(problem.system)
     if runner.native and plain and problem.method.engine(problem.system, engine) is None:
         done = _natively(problem, rows, runner, q, v, batched)
@@ -81,9 +85,9 @@ def ensemble(
 
 
 def _walls(system: System) -> int:
-    from holonomy.motion import walls
+    from holonomy.systems.contact import contact
 
-    return walls.count(system)
+    return contact.count(system)
 
 
 def _natively(

@@ -20,13 +20,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from holonomy.motion.check import Problem
-from holonomy.motion.engine import Engine
-from holonomy.motion.method import AbstractMethod
-from holonomy.motion.result import Code, Result
+from holonomy.motion.loops.engine_choice import engine_for
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.problem import Problem
+from holonomy.motion.run.result import Result
 from holonomy.study.problem import stepping, steps_of
-from holonomy.systems import System, mechanics
-from holonomy.systems.linear import solve
+from holonomy.systems import System, lagrangian
+from holonomy.systems.dense_solve import solve
+from holonomy.systems.result_code import Code
 
 _STRETCHES = (6, 12, 24)
 _BLOCKS = 256
@@ -147,7 +148,7 @@ def _drive(
     problem: Problem, h: float, per: int, blocks: int, columns: np.ndarray, t0: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     system, method = problem.system, steps_of(problem)
-    engine = Engine(system, method, None)
+    engine = engine_for(system, method, None)
     q, v, columns = (np.array(x, float) for x in (problem.q0, problem.v0, columns))
     rows: list[np.ndarray] = []
     energies = [float(system.energy(t0, q, v))]
@@ -163,7 +164,7 @@ def _drive(
             if surer is None:
                 found = Code.not_finite if int(code) == Code.ok else Code(int(code))
                 raise ValueError(f"The motion could not be followed: {Result(int(found), float(start), done * per)}")
-            method, engine = surer, Engine(system, surer, "xla")
+            method, engine = surer, engine_for(system, surer, "xla")
             continue
         q, v, columns = new
         rows.append(logs[:now])
@@ -197,7 +198,7 @@ def _carried(
     n = q.shape[0]
 
     def momentum(s: Any, x: Any, w: Any) -> Any:
-        return mechanics.momentum(system.raw_lagrangian, s, x, w)
+        return lagrangian.momentum(system.raw_lagrangian, s, x, w)
 
     def enter(x: Any, w: Any) -> Any:
         return method.start(system, t, x, w)
@@ -206,7 +207,7 @@ def _carried(
         # dp = (dp/dq) dq + M dv, solved for dv
         dq, dp = z[:n], z[n:]
         change = jax.jvp(lambda x: momentum(t, x, v), (q,), (dq,))[1]
-        mass = mechanics.mass_matrix(system.raw_lagrangian, t, q, v)
+        mass = lagrangian.mass_matrix(system.raw_lagrangian, t, q, v)
         return dq, solve(mass, dp - change, system.definite)
 
     def first(z: Any) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from holonomy.motion.check import Problem
-from holonomy.motion.check import problem as checked
-from holonomy.motion.method import AbstractMethod
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.problem import Problem
+from holonomy.motion.problem import problem as checked
 from holonomy.motion.simulate import simulate
 from holonomy.systems import System
 

@@ -12,13 +12,14 @@ import numpy as np
 from jaxtyping import Float
 
 from holonomy.motion import Run, simulate
-from holonomy.motion.engine import Engine
-from holonomy.motion.method import AbstractMethod
-from holonomy.motion.result import Code
+from holonomy.motion.loops.engine_choice import engine_for
+from holonomy.motion.methods.base import AbstractMethod
 from holonomy.study.problem import stepping
 from holonomy.systems import System
-from holonomy.systems.build import Frame
-from holonomy.trace.program import Function
+from holonomy.systems.result_code import Code
+from holonomy.systems.tracing import Frame
+from holonomy.trace.function import Function
+from holonomy.trace.native.engine import Engine
 
 _ROWS = 256
 _ITERATIONS = 100
@@ -67,7 +68,7 @@ def section(
     run = simulate(problem.system, problem.q0, problem.v0, t_end, dt=step, method=method, t0=t0)
     whole = problem.system
     t, q, v = (np.asarray(x) for x in (run.t, run.q, run.v))
-    engine = Engine(whole, problem.method, "xla")
+    engine = engine_for(whole, problem.method, "xla")
     values = _in_batches(engine, _values, (whole, surface), t, q, v)
     sign = np.sign(values)
     # a state on the surface belongs to the step that leads there
@@ -106,13 +107,13 @@ def _values(system: System, surface: Function, t: Any, q: Any, v: Any) -> Any:
 def _with_own_step(
     system: System, method: AbstractMethod, surface: Function, t: Any, q: Any, v: Any, wanted: np.ndarray
 ) -> list[tuple[Any, Any, Any]]:
-    engine, found = Engine(system, method, None), []
+    engine, found = engine_for(system, method, None), []
     for k in wanted:
         start = (np.float64(t[k]), np.float64(t[k + 1] - t[k]), q[k], v[k])
         *row, code = engine.call(_cross, system, method, surface, *start)
         surer = method.fallback(certain=False) if int(code) == Code.no_convergence else None
         if surer is not None:
-            method, engine = surer, Engine(system, surer, "xla")
+            method, engine = surer, engine_for(system, surer, "xla")
             *row, _ = engine.call(_cross, system, method, surface, *start)
         found.append(tuple(np.asarray(x) for x in row))
     return found

@@ -11,12 +11,12 @@ import numpy as np
 from jax.core import Tracer
 
 from holonomy.spaces import AbstractSpace, Product
-from holonomy.systems.build import Frame
-from holonomy.systems.constraints import Constraints
+from holonomy.systems.constraints.conditions import Constraints
 from holonomy.systems.coordinates import Coordinate
 from holonomy.systems.parameters import Parameters
 from holonomy.systems.system import System
-from holonomy.trace.program import Function
+from holonomy.systems.tracing import Frame
+from holonomy.trace.function import Function
 
 
 def combine(a: System, b: System, coupling: Callable[..., Any] | None = None) -> System:

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from holonomy.systems import mechanics
+from holonomy.systems import lagrangian
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def mass_matrix(system: System, t: Any, q: Any, v: Any) -> Any:
     """The mass matrix in the chart at q."""
     local = system.local(q)
-    return mechanics.mass_matrix(local.lagrangian, t, *local.enter(v))
+    return lagrangian.mass_matrix(local.lagrangian, t, *local.enter(v))
 
 
 @eqx.filter_jit
@@ -26,7 +26,7 @@ def momentum(system: System, t: Any, q: Any, v: Any) -> Any:
     """The momentum as an ambient covector."""
     local = system.local(q)
     y, w = local.enter(v)
-    return local.leave_momentum(y, mechanics.momentum(local.lagrangian, t, y, w))
+    return local.leave_momentum(y, lagrangian.momentum(local.lagrangian, t, y, w))
 
 
 @eqx.filter_jit
@@ -34,7 +34,7 @@ def velocity(system: System, t: Any, q: Any, p: Any, guess: Any) -> Any:
     """The velocity with momentum p, found from `guess`."""
     local = system.local(q)
     y, w = local.enter(guess)
-    w = mechanics.velocity(local.lagrangian, t, y, local.enter_momentum(p), w, system.definite)
+    w = lagrangian.velocity(local.lagrangian, t, y, local.enter_momentum(p), w, system.definite)
     return local.leave(y, w)[1]
 
 

@@ -13,16 +13,17 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.spaces import AbstractSpace
-from holonomy.systems import build, mechanics, quantities
-from holonomy.systems.constraints import Constraints
+from holonomy.systems import lagrangian as mechanics
+from holonomy.systems import quantities, tracing
+from holonomy.systems.constraints.conditions import Constraints
 from holonomy.systems.coordinates import Coordinate
-from holonomy.systems.local import Local
+from holonomy.systems.in_chart import Local
 from holonomy.systems.parameters import Parameters, number
-from holonomy.trace.program import Function
+from holonomy.trace.function import Function
 
 if TYPE_CHECKING:
-    from holonomy.show.widget import StudioView
-    from holonomy.systems.equations import Equations
+    from holonomy.show.notebook_widget import StudioView
+    from holonomy.systems.equations.derive import Equations
 
 _BATCH = 256
 
@@ -71,7 +72,7 @@ class System(eqx.Module):
 
         The energy of such a system is Jacobi's \(v\cdot\partial L/\partial v - L\).
         """
-        frame = build.frame(coordinates, parameters, space)
+        frame = tracing.frame(coordinates, parameters, space)
         traced = frame.scalar("lagrangian", lagrangian, velocity=True)
         return _assemble(frame, traced, positions=frame.positions(positions))
 
@@ -90,7 +91,7 @@ class System(eqx.Module):
         moving constraints give all of \(T = T_2 + T_1 + T_0\). Masses are numbers or a function m(p) of the parameters;
         they may be zero, not negative. The energy is T + V.
         """
-        frame = build.frame(coordinates, parameters, space)
+        frame = tracing.frame(coordinates, parameters, space)
         where = frame.positions(positions)
         assert where is not None
         weights: Any = frame.masses(masses, where)
@@ -115,7 +116,7 @@ class System(eqx.Module):
 
         Without a potential the motions are the geodesics of g at constant speed.
         """
-        frame = build.frame(coordinates, parameters, space)
+        frame = tracing.frame(coordinates, parameters, space)
         traced = frame.matrix("metric", metric)
 
         def kinetic(t: Any, q: Any, v: Any, *p: Any) -> Any:
@@ -135,7 +136,7 @@ class System(eqx.Module):
         """
         if (force is None) == (cartesian is None):
             raise ValueError("Pass either a generalised force Q(t, q, v) or cartesian=F(t, q, v), one of the two.")
-        frame = build.Frame(self.coordinates, self.parameters, self.space, self.parametric)
+        frame = tracing.Frame(self.coordinates, self.parameters, self.space, self.parametric)
         if force is not None:
             traced = frame.covector("force", force)
         else:
@@ -154,7 +155,7 @@ class System(eqx.Module):
         """
         if not self.flat:
             raise ValueError(f"with_acceleration needs points that are their own coordinates; {self.space} has others.")
-        frame = build.Frame(self.coordinates, self.parameters, self.space, self.parametric)
+        frame = tracing.Frame(self.coordinates, self.parameters, self.space, self.parametric)
         return replace(self, direct=frame.covector("acceleration", acceleration))
 
     def constrained(
@@ -178,14 +179,14 @@ class System(eqx.Module):
         `unilateral`, walls \(\sigma(t, q[, p]) \ge 0\) with c components, met with `restitution`, a number or one for
         each, from 0 (no bounce) to 1 (no loss, the default); `velocity_unilateral`, \(a(t, q, v[, p]) \ge 0\), affine
         in v, such as a ratchet's. Both push and never pull. `law`, what several impacts at once do:
-        ``"generalised"`` reflections, or for comparison ``"joint"`` or ``"pairwise"``; see `holonomy.motion.impact`.
+        ``"generalised"`` reflections, or for comparison ``"joint"`` or ``"pairwise"``; see `systems.contact.impact`.
 
         `friction`, Coulomb's coefficient at the walls, a number or one for each; without it they are smooth. Where the
         system has positions, one particle at a wall or two at each other rub as they should; elsewhere `slip` must say
         how fast the contacts slide, \((t, q, v[, p])\) to one number for each wall (or a row of two, in space),
         affine in v.
         """
-        from holonomy.systems.constrain import constrain
+        from holonomy.systems.constraints.add import constrain
 
         return constrain(self, holonomic, velocity, unilateral, restitution, velocity_unilateral, law, friction, slip)
 
@@ -204,7 +205,7 @@ class System(eqx.Module):
     @property
     def autonomous(self) -> bool:
         """Whether neither the Lagrangian nor a force nor a constraint names the time."""
-        frame = build.Frame(self.coordinates, self.parameters, self.space, self.parametric)
+        frame = tracing.Frame(self.coordinates, self.parameters, self.space, self.parametric)
         example = frame.example(velocity=True)
         held = self.constraints
         moving = (self.lagrangian, *self.forces, *(() if held is None else (*held.velocity, *held.ratchets)))
@@ -262,9 +263,9 @@ class System(eqx.Module):
     def acceleration(self, t: Any, q: Any, v: Any) -> Point:
         r"""The second derivative of the motion, from Lagrange's equations and the constraints."""
         if self.constraints is not None:
-            from holonomy.systems import constrain
+            from holonomy.systems.constraints import add
 
-            return constrain.acceleration(self, *self._state(t, q, v))
+            return add.acceleration(self, *self._state(t, q, v))
         return quantities.acceleration(self, *self._state(t, q, v))
 
     def multipliers(self, t: Any, q: Any, v: Any) -> Float[Array, " conditions"]:
@@ -272,43 +273,43 @@ class System(eqx.Module):
 
         Of least norm where constraints are redundant. Empty for a system without constraints.
         """
-        from holonomy.systems import constrain
+        from holonomy.systems.constraints import add
 
-        return constrain.multipliers(self, *self._state(t, q, v))
+        return add.multipliers(self, *self._state(t, q, v))
 
     def constraint_forces(self, t: Any, q: Any, v: Any) -> Float[Array, "particles d"]:
         r"""The forces \(F\) of the constraints on the particles, \((\partial x/\partial q)^\top F = N^\top\lambda\).
 
         Unique where the positions are as many as the coordinates; elsewhere the smallest such forces.
         """
-        from holonomy.systems import constrain
+        from holonomy.systems.constraints import add
 
-        return constrain.cartesian(self, *self._state(t, q, v))
+        return add.cartesian(self, *self._state(t, q, v))
 
     def project(self, t: Any, q: Any, v: Any) -> tuple[Point, Point]:
         """The nearest state that satisfies the constraints: q, then v, each in the kinetic metric."""
-        from holonomy.systems import constrain
+        from holonomy.systems.constraints import add
 
-        return constrain.project(self, *self._state(t, q, v))
+        return add.project(self, *self._state(t, q, v))
 
     def dof(self, t: Any, q: Any) -> int:
         """Degrees of freedom at q: the dimension of the space of virtual displacements."""
-        from holonomy.systems import constrain
+        from holonomy.systems.constraints import add
 
-        return constrain.displacements(self, *self._state(t, q, None)[:2]).shape[1]
+        return add.displacements(self, *self._state(t, q, None)[:2]).shape[1]
 
     def virtual_displacements(self, t: Any, q: Any) -> Float[Array, "point dof"]:
         r"""A basis, as columns, of the displacements \(N\,\delta q = 0\) that the constraints allow at a fixed time.
 
         Orthonormal in the kinetic metric.
         """
-        from holonomy.systems import constrain
+        from holonomy.systems.constraints import add
 
-        return constrain.displacements(self, *self._state(t, q, None)[:2])
+        return add.displacements(self, *self._state(t, q, None)[:2])
 
     def equations(self) -> Equations:
         """Lagrange's and Hamilton's equations in SymPy (`.sympy`) and LaTeX (`.latex`), shown so in a notebook."""
-        from holonomy.systems.equations import derive  # here, because SymPy takes half a second to import
+        from holonomy.systems.equations.derive import derive  # here, because SymPy takes half a second to import
 
         return derive(self)
 
@@ -332,7 +333,7 @@ class System(eqx.Module):
 
     def studio(self, q0: Any, v0: Any = None, **options: Any) -> StudioView:
         """The system in motion in a notebook, in the studio's viewer; options as those of `holonomy.show.studio`."""
-        from holonomy.show.view import studio
+        from holonomy.show.notebook import studio
 
         return studio(self, q0, v0, **options)
 
@@ -359,7 +360,7 @@ def vector(name: str, value: Any, shape: tuple[int, ...], system: System) -> Any
     return array
 
 
-def _assemble(frame: build.Frame, lagrangian: Function, **known: Any) -> System:
+def _assemble(frame: tracing.Frame, lagrangian: Function, **known: Any) -> System:
     fields = {
         "kinetic": None,
         "potential": None,
@@ -380,7 +381,7 @@ def _assemble(frame: build.Frame, lagrangian: Function, **known: Any) -> System:
     )
 
 
-def _natural(frame: build.Frame, kinetic: Any, potential: Any, **known: Any) -> System:
+def _natural(frame: tracing.Frame, kinetic: Any, potential: Any, **known: Any) -> System:
     """A system with L = T - V, both remembered so that its energy is T + V."""
     t_traced = frame.scalar("kinetic energy", kinetic, velocity=True)
     v_traced = frame.scalar("potential", potential if potential is not None else lambda t, q, *p: jnp.zeros_like(t))

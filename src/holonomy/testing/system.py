@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import Adaptive, consistent, simulate
-from holonomy.systems import System, mechanics
-from holonomy.systems.constrain import displacements
-from holonomy.systems.constraints import accelerate
+from holonomy.motion import Adaptive, initial_state, simulate
+from holonomy.systems import System, lagrangian
+from holonomy.systems.constraints.add import displacements
+from holonomy.systems.constraints.conditions import accelerate
 from holonomy.testing.failure import judge
 
 CHECKS = {
@@ -26,7 +26,7 @@ CHECKS = {
     "motion": "two unrelated methods move it alike",
 }
 
-conditions = eqx.filter_jit(consistent.conditions)
+conditions = eqx.filter_jit(initial_state.conditions)
 
 
 def check_system(
@@ -69,9 +69,9 @@ def _state(system: System, t: float, q: Any, v: Any, seed: int) -> tuple[Any, An
 def _local_residuals(system: System, t: Any, q: Any, v: Any) -> dict[str, Any]:
     local = system.local(q)
     y, w = local.enter(v)
-    mass = mechanics.mass_matrix(local.lagrangian, t, y, w)
-    momentum = mechanics.momentum(local.lagrangian, t, y, w)
-    again = mechanics.velocity(local.lagrangian, t, y, momentum, jnp.zeros_like(w), definite=False)
+    mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
+    momentum = lagrangian.momentum(local.lagrangian, t, y, w)
+    again = lagrangian.velocity(local.lagrangian, t, y, momentum, jnp.zeros_like(w), definite=False)
     a = local.acceleration(t, y, w)
     reaction = jnp.zeros_like(w)
     if system.constraints is not None:
@@ -80,10 +80,10 @@ def _local_residuals(system: System, t: Any, q: Any, v: Any) -> dict[str, Any]:
         a, multipliers = accelerate(local, held, t, y, w)
         reaction = multipliers @ held.normals(t, y)
     applied = jnp.zeros_like(w) if local.applied is None else local.applied(t, y, w)
-    force = mechanics.inertial_force(local.lagrangian, t, y, w) + applied + reaction
+    force = lagrangian.inertial_force(local.lagrangian, t, y, w) + applied + reaction
     # d/dt of Jacobi's function along the motion, by the chain rule, against the power that drives it
     energy = jax.jvp(
-        lambda s, x, u: mechanics.energy_function(local.lagrangian, s, x, u), (t, y, w), (jnp.ones_like(t), w, a)
+        lambda s, x, u: lagrangian.energy_function(local.lagrangian, s, x, u), (t, y, w), (jnp.ones_like(t), w, a)
     )[1]
     power = jnp.dot(applied + reaction, w) - jax.grad(local.lagrangian, argnums=0)(t, y, w)
     size = 1.0 + jnp.sum(jnp.abs(force)) * (1.0 + jnp.max(jnp.abs(w)))

@@ -20,7 +20,7 @@ from typing import Any, Final
 import jax
 import jax.extend.core as jex
 
-from holonomy.trace.plan import Unsupported, attempt
+from holonomy.trace.lowering.statements import Unsupported, attempt
 
 # JAX 0.11 made the closed jaxpr (a jaxpr with its constants) and the open one a single class.
 JAXPRS: Final = (jex.Jaxpr, getattr(jex, "ClosedJaxpr", jex.Jaxpr))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holonomy.studio.lab import AbstractLab
-from holonomy.studio.labs.linkage import LinkageLab
-from holonomy.studio.labs.pendulum import PendulumLab
+from holonomy.studio.labs.base import AbstractLab
+from holonomy.studio.labs.linkage.lab import LinkageLab
+from holonomy.studio.labs.pendulum.lab import PendulumLab
 
 
 def all_labs() -> tuple[AbstractLab, ...]:

@@ -1,0 +1,1 @@
+"""Sphere linkages: chains of unit rods with both ends pinned."""

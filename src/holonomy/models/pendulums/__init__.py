@@ -1,0 +1,1 @@
+"""Pendulums of any number of links."""

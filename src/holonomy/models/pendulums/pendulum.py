@@ -1,0 +1,266 @@
+"""Pendulums of any number of rigid links, in the plane or in space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from holonomy.models.pendulums import chain
+from holonomy.models.pendulums.links import chosen, per_link, positive
+from holonomy.spaces import Power, Sphere
+from holonomy.systems import System
+
+PerLink = Float[Array, " links"]
+Point = Float[Array, " point"]
+
+
+def Pendulum(
+    lengths: Any,
+    masses: Any,
+    gravity: Any = 9.81,
+    damping: Any = 0.0,
+    *,
+    rod_mass: Any = 0.0,
+    joint_damping: Any = 0.0,
+    torque: Callable[..., Any] | None = None,
+    pivot: Callable[..., Any] | None = None,
+    dimension: int = 2,
+    parameters: Mapping[str, Any] | None = None,
+) -> System:
+    r"""Bobs on rigid rods hung one from another: a `System` in the angles \(\theta_i\) from the downward vertical.
+
+    \[L = \sum_i \tfrac12 m_i|\dot x_i|^2 + \tfrac16 r_i\bigl(|\dot x_{i-1}|^2 + \dot x_{i-1}\cdot\dot x_i
+    + |\dot x_i|^2\bigr) - g\bigl(m_i y_i + \tfrac12 r_i(y_{i-1}+y_i)\bigr),\quad
+    x_i = x_{i-1} + l_i(\sin\theta_i, -\cos\theta_i).\]
+
+    **Arguments:** `lengths` and `masses`, a number for all links or a list with one for each, from the pivot;
+    `gravity`; `damping`, viscous friction of the air on each bob, the force \(-c_i\dot x_i\); `rod_mass`, masses
+    \(r_i\) of uniform rods; `joint_damping`, the torque \(-c_i(\dot\theta_i-\dot\theta_{i-1})\) in each joint;
+    `torque`, a function \(\tau(t,q,v)\) of motors in the joints, one number for the pivot or one for each; `pivot`, a
+    function of t, where the pivot is; `parameters`, more numbers, which `torque` and `pivot` then take as a last
+    argument p.
+
+    With ``dimension=3`` the links are unit vectors in space, z up: a point is the array of all of them and there are no
+    poles; see `directions` in `holonomy.models`. Joints have no torque or friction there.
+
+    The numbers are parameters of the system (`lengths`, `masses`, `gravity`, and where given `rod_mass`, `damping`,
+    `joint_damping`): others never compile again. A friction of zero is left out, so that the system is conservative; to
+    vary it from zero, make it with some and set it by ``with_parameters(damping=0.0)``.
+    """
+    links = per_link(lengths=lengths, masses=masses, damping=damping, rod_mass=rod_mass, joint_damping=joint_damping)
+    positive("lengths", links["lengths"])
+    _massive(links)
+    if dimension not in (2, 3):
+        raise ValueError(f"A pendulum hangs in the plane or in space: dimension is 2 or 3; got {dimension!r}.")
+    if dimension == 3 and (torque is not None or "joint_damping" in links):
+        raise ValueError(
+            "In space the joints have neither torque nor friction here; use damping= for friction of the air, or "
+            "system.forced(Q) with a covector of the links' directions."
+        )
+    count = links["lengths"].shape[0]
+    numbers = chosen(parameters, {**links, "gravity": gravity})
+    place = pivot_at(pivot, dimension, parameters is not None)
+
+    def nodes(t: Any, q: Any, p: Any) -> Any:
+        rods = p.lengths[:, None] * directions(q, dimension)
+        return place(t, p) + jnp.concatenate([jnp.zeros((1, dimension)), jnp.cumsum(rods, axis=0)])
+
+    def lagrangian(t: Any, q: Any, v: Any, p: Any) -> Any:
+        x, w = jax.jvp(lambda s, y: nodes(s, y, p), (t, q), (jnp.ones_like(t), v))
+        total = jnp.sum(p.masses * (0.5 * jnp.sum(w[1:] ** 2, axis=1) - p.gravity * x[1:, -1]))
+        if "rod_mass" in links:
+            moving = jnp.sum(w[1:] ** 2 + w[1:] * w[:-1] + w[:-1] ** 2, axis=1)
+            total += jnp.sum(p.rod_mass * (moving / 6.0 - 0.5 * p.gravity * (x[1:, -1] + x[:-1, -1])))
+        return total
+
+    system = System.from_lagrangian(
+        lagrangian,
+        coordinates={f"theta{i + 1}": "angle" for i in range(count)} if dimension == 2 else _components(count),
+        space=None if dimension == 2 else Power(Sphere(2), count),
+        parameters=numbers,
+        positions=lambda t, q, p: nodes(t, q, p)[1:],
+    )
+    system = _driven(system, links, torque, parameters is not None)
+    if dimension == 3:
+        return system
+
+    def fast(t: Any, q: Any, v: Any, p: Any) -> Any:
+        return raw_accelerations(eqx.tree_at(lambda s: s.parameters, system, p), t, q, v)
+
+    return system.with_acceleration(fast)
+
+
+def directions(q: Point, dimension: int = 2) -> Float[Array, "links d"]:
+    """The rods' unit vectors, from the pivot outward: of angles in the plane, of a point in space."""
+    if dimension == 3:
+        return q.reshape(-1, 3)
+    return jnp.stack([jnp.sin(q), -jnp.cos(q)], axis=1)
+
+
+def accelerations(system: System, t: Any, q: Any, v: Any) -> Point:
+    """`system.acceleration` of a `Pendulum`, in time proportional to its links; see `pendulums.chain`."""
+    return _accelerations(*checked(system, t, q, v))
+
+
+def tensions(system: System, t: Any, q: Any, v: Any) -> PerLink:
+    """What the rods of a `Pendulum` pull with, where they are massless; negative in a rod that pushes.
+
+    Friction and gravity count as forces on the bobs; forces added by `system.forced` as couples on the rods.
+    """
+    if "rod_mass" in system.parameters:
+        raise ValueError("The tension varies along a rod with mass; tensions() is for massless rods, rod_mass=0.")
+    return _tensions(*checked(system, t, q, v))
+
+
+def checked(system: System, t: Any, q: Any, v: Any) -> tuple[System, Any, Any, Any]:
+    """A pendulum and a state of it as arrays, or a sentence that says what is wrong."""
+    known = isinstance(system, System) and {"lengths", "masses", "gravity"} <= set(system.parameters)
+    if not known or system.constraints is not None or "stiffness" in system.parameters:
+        raise ValueError("This is for systems made by hl.Pendulum, without further constraints.")
+    shape = (system.space.point_dim,)
+    q, v = jnp.asarray(q, float), jnp.asarray(v, float)
+    if q.shape != shape or v.shape != shape:
+        raise ValueError(f"q and v must have shape {shape}, as {', '.join(system.names)}; got {q.shape} and {v.shape}.")
+    return system, jnp.asarray(t, float), q, v
+
+
+class _State(eqx.Module):
+    """A chain in the terms of `holonomy.models.pendulums.chain`."""
+
+    e: Any
+    rates: Any
+    forces: Any
+    gravity: Any
+    couples: Any
+    pivot: Any
+
+
+def _state(system: System, t: Any, q: Any, v: Any) -> _State:
+    p, count = system.parameters, system.parameters["lengths"].shape[0]
+    dimension = 2 if q.shape[0] == count else 3
+    e, rates = jax.jvp(lambda y: directions(y, dimension), (q,), (v,))
+    hung: Any = system.positions
+    # with rods of no length all bobs are at the pivot
+    short = p.replace({"lengths": jnp.zeros(count)})
+
+    def drift(s: Any) -> Any:
+        return jax.jvp(lambda r: hung(r, q, short)[0], (s,), (jnp.ones_like(s),))[1]
+
+    pivot = jax.jvp(drift, (t,), (jnp.ones_like(t),))[1]
+    forces, others = jnp.zeros_like(e), system.forces
+    if "damping" in p:
+        w = jax.jvp(lambda s, y: hung(s, y, p), (t, q), (jnp.ones_like(t), v))[1]
+        forces, others = -p["damping"][:, None] * w, others[1:]
+    covector = jnp.zeros_like(q)
+    for force in others:
+        covector = covector + force(t, q, v, p)
+    turning = jnp.stack([jnp.cos(q), jnp.sin(q)], axis=1) if dimension == 2 else None
+    across = covector.reshape(-1, 3) if turning is None else turning * covector[:, None]
+    couples = across - jnp.sum(across * e, axis=1)[:, None] * e
+    down = jnp.zeros(dimension).at[-1].set(-p["gravity"])
+    return _State(e, rates, forces, down, couples, pivot)
+
+
+@eqx.filter_jit
+def _accelerations(system: System, t: Any, q: Any, v: Any) -> Any:
+    return raw_accelerations(system, t, q, v)
+
+
+def raw_accelerations(system: System, t: Any, q: Any, v: Any) -> Any:
+    """`accelerations` without checks, for code that is being traced."""
+    p, at = system.parameters, _state(system, t, q, v)
+    lengths, masses = jnp.asarray(p["lengths"]), jnp.asarray(p["masses"])
+    if "rod_mass" in p:
+        rods = jnp.asarray(p["rod_mass"])
+        changes = chain.heavy_rods(at.e, at.rates, lengths, masses, rods, at.forces, at.gravity, at.couples, at.pivot)
+    else:
+        free = at.gravity[None] + at.forces / masses[:, None]
+        changes = chain.massless_rods(at.e, at.rates, lengths, masses, free, at.couples, at.pivot)
+    changes = changes / lengths[:, None]
+    if at.e.shape[1] == 3:
+        return changes.ravel()
+    return jnp.sum(changes * jnp.stack([jnp.cos(q), jnp.sin(q)], axis=1), axis=1)
+
+
+@eqx.filter_jit
+def _tensions(system: System, t: Any, q: Any, v: Any) -> Any:
+    return raw_tensions(system, t, q, v)
+
+
+def raw_tensions(system: System, t: Any, q: Any, v: Any) -> Any:
+    """`tensions` without checks, for code that is being traced."""
+    p, at = system.parameters, _state(system, t, q, v)
+    lengths, masses = jnp.asarray(p["lengths"]), jnp.asarray(p["masses"])
+    ends = at.couples / lengths[:, None]
+    loads = at.forces + ends - jnp.concatenate([ends[1:], jnp.zeros_like(ends[:1])])
+    free = at.gravity[None] + loads / masses[:, None]
+    return chain.rod_tensions(at.e, at.rates, lengths, masses, free, at.pivot)
+
+
+def _massive(links: dict[str, Any]) -> None:
+    if "rod_mass" not in links:
+        positive("masses", links["masses"])
+        return
+    positive("masses", links["masses"], zero=True)
+    positive("masses with rod_mass", links["masses"] + links["rod_mass"])
+
+
+def _components(count: int) -> dict[str, str]:
+    return {f"{axis}{i + 1}": "number" for i in range(count) for axis in ("ex", "ey", "ez")}
+
+
+def pivot_at(pivot: Callable[..., Any] | None, dimension: int, parametric: bool) -> Callable[[Any, Any], Any]:
+    """Where the pivot is at t, as one row; the origin when nothing was said."""
+    if pivot is None:
+        return lambda t, p: jnp.zeros((1, dimension))
+
+    def place(t: Any, p: Any) -> Any:
+        where = jnp.asarray(pivot(t, p) if parametric else pivot(t), float)
+        if where.shape != (dimension,):
+            raise ValueError(
+                f"pivot(t) must return where the pivot is, {dimension} numbers with the height last; "
+                f"it returned shape {where.shape}."
+            )
+        return where[None]
+
+    return place
+
+
+def _driven(system: System, links: dict[str, Any], torque: Callable[..., Any] | None, parametric: bool) -> System:
+    """With friction of the air first, then what acts on the rods' angles."""
+    hung: Any = system.positions
+    if "damping" in links:
+
+        def air(t: Any, q: Any, v: Any, p: Any) -> Any:
+            w = jax.jvp(lambda s, y: hung(s, y, p), (t, q), (jnp.ones_like(t), v))[1]
+            return -p.damping[:, None] * w
+
+        system = system.forced(cartesian=air)
+    if "joint_damping" in links:
+
+        def joints(t: Any, q: Any, v: Any, p: Any) -> Any:
+            return _on_rods(-p.joint_damping * (v - jnp.concatenate([jnp.zeros(1), v[:-1]])))
+
+        system = system.forced(joints)
+    if torque is not None:
+
+        def motors(t: Any, q: Any, v: Any, p: Any) -> Any:
+            given = jnp.asarray(torque(t, q, v, p) if parametric else torque(t, q, v), float)
+            if given.shape == ():
+                given = jnp.concatenate([given[None], jnp.zeros(q.shape[0] - 1)])
+            if given.shape != q.shape:
+                raise ValueError(f"torque must return one number or {q.shape[0]}, got shape {given.shape}.")
+            return _on_rods(given)
+
+        system = system.forced(motors)
+    return system
+
+
+def _on_rods(joints: Any) -> Any:
+    """A joint's torque turns the rod below it forward and the rod above it back."""
+    return joints - jnp.concatenate([joints[1:], jnp.zeros(1)])

@@ -1,0 +1,1 @@
+"""Events: where a function of the state passes through zero."""

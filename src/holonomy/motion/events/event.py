@@ -1,0 +1,129 @@
+r"""Events: instants of a motion at which a function of the state passes through zero."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax.core import Tracer
+
+from holonomy.systems import System, tracing
+from holonomy.trace.function import Function, trace
+
+
+@dataclass(frozen=True)
+class Event:
+    r"""The instants at which \(\sigma(t, q, v[, p]) = 0\) along a motion.
+
+    **Arguments:** `sigma`, a number for a state; `direction`, -1 for falling through zero, 1 for rising, 0 for both;
+    `terminal`, whether the motion ends there; `action`, a function \((t, q, v[, p])\) to the new (q, v), with which the
+    motion goes on. A path that touches zero without crossing counts, whatever the direction.
+
+    The instant is found with the method's own step, to round-off: it has the method's order. After an event, the
+    same function counts again once it has left zero.
+    """
+
+    sigma: Any
+    direction: Any = 0
+    terminal: Any = False
+    action: Any = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.sigma):
+            raise ValueError(f"An event's sigma must be a function (t, q, v) to one number; got {self.sigma!r}.")
+        if self.direction not in (-1, 0, 1):
+            raise ValueError(
+                f"An event's direction is -1 (falling), 1 (rising) or 0 (both); got direction={self.direction!r}."
+            )
+        if not isinstance(self.terminal, bool):
+            raise ValueError(f"An event's terminal is True or False; got {self.terminal!r}.")
+        if self.action is not None and not callable(self.action):
+            raise ValueError(
+                f"An event's action must be a function (t, q, v) to the new (q, v), or None; got {self.action!r}."
+            )
+
+
+class Watched(eqx.Module):
+    """The events of a run as traced functions: their form is structure, their numbers are data."""
+
+    sigmas: tuple[Function, ...]
+    actions: tuple[Function | None, ...]
+    directions: tuple[int, ...] = eqx.field(static=True)
+    terminal: tuple[bool, ...] = eqx.field(static=True)
+
+    @property
+    def count(self) -> int:
+        """How many events are watched."""
+        return len(self.sigmas)
+
+
+def watched(system: System, events: Any) -> Watched:
+    """Traced events, or a ValueError for what is wrong with them."""
+    if isinstance(events, Event):
+        events = (events,)
+    if not isinstance(events, Sequence) or not all(isinstance(e, Event) for e in events):
+        raise ValueError(f"events must be a list of hl.Event(...); got {events!r}.")
+    frame = tracing.Frame(system.coordinates, system.parameters, system.space, system.parametric)
+    return Watched(
+        tuple(_sigma(frame, k, _of_state(e.sigma)) for k, e in enumerate(events)),
+        tuple(None if e.action is None else _action(frame, k, _of_state(e.action)) for k, e in enumerate(events)),
+        tuple(int(e.direction) for e in events),
+        tuple(e.terminal for e in events),
+    )
+
+
+def _of_state(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of (t, q, v, p), where one of (t, q, v) was given for a system with parameters."""
+    try:
+        given = inspect.signature(function).parameters.values()
+    except ValueError:  # a function of C, which does not tell
+        return function
+    if any(p.kind is p.VAR_POSITIONAL for p in given):
+        return function
+    places = [p for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    return function if len(places) > 3 else lambda *args: function(*args[:3])
+
+
+def _sigma(frame: tracing.Frame, k: int, sigma: Callable[..., Any]) -> Function:
+    name = f"sigma of event {k}"
+    example = frame.example(velocity=True)
+    traced, shape = frame.trace(name, sigma, example)
+    if shape == (1,):
+        return frame.trace(name, lambda *args: traced(*args)[0], example)[0]
+    if shape != ():
+        raise ValueError(
+            f"The {name} must return a single number; it returned shape {tuple(shape)}. For several, pass several "
+            f"events."
+        )
+    return traced
+
+
+def _action(frame: tracing.Frame, k: int, action: Callable[..., Any]) -> Function:
+    shape = (frame.space.point_dim,)
+
+    def pair(*args: Any) -> tuple[Any, Any]:
+        new = action(*args)
+        if not isinstance(new, (tuple, list)) or len(new) != 2:
+            raise ValueError(f"it must return the pair (q, v); it returned {type(new).__name__}")
+        q, v = (jnp.asarray(x, jnp.float64) for x in new)
+        if q.shape != shape or v.shape != shape:
+            raise ValueError(f"q and v must both have shape {shape}; they came with {q.shape} and {v.shape}")
+        return q, v
+
+    try:
+        return trace(pair, frame.example(velocity=True))
+    except Exception as error:
+        raise ValueError(f"The action of event {k} does not give a new state: {error}") from error
+
+
+def capacity(max_events: Any) -> int:
+    """How many events a run may have."""
+    if isinstance(max_events, Tracer) or not isinstance(max_events, int) or isinstance(max_events, bool):
+        raise ValueError(f"max_events must be a whole number, at least 1; got {max_events!r}.")
+    if max_events < 1:
+        raise ValueError(f"max_events must be at least 1; got {max_events}.")
+    return max_events

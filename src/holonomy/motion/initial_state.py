@@ -1,0 +1,184 @@
+"""Whether constraints can hold from an initial state on: consistency, rank, and a method that keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from holonomy.motion.loops.plain import CLOSE
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.systems import System, lagrangian
+from holonomy.systems.constraints.add import RANK
+from holonomy.systems.constraints.conditions import Held
+from holonomy.systems.contact import contact
+
+_ROUND_OFF = 1e-14
+
+
+class Conditions(NamedTuple):
+    """What the constraints say at a state: values, rates, normals, what accelerations must cancel, at rest."""
+
+    position: Any
+    rates: Any
+    normals: Any
+    bias: Any
+    free: Any
+    at_rest: Any
+
+
+def conditions(system: System, t: Any, q: Any, v: Any) -> Conditions | None:
+    """The constraints at a state, for the checks below."""
+    if system.constraints is None or not system.constraints.bilateral:
+        return None
+    local = system.local(q)
+    y, w = local.enter(v)
+    every = Held(local, None, system.constraints.counts)
+    force = lagrangian.inertial_force(local.lagrangian, t, y, w)
+    if local.applied is not None:
+        force = force + local.applied(t, y, w)
+    position = every.position(t, y) if system.constraints.counts[0] else jnp.zeros(1, q.dtype)
+    return Conditions(
+        position,
+        every.rates(t, y, w),
+        every.normals(t, y),
+        every.bias(t, y, w),
+        force,
+        every.rates(t, y, jnp.zeros_like(w)),
+    )
+
+
+def refuse_unheld(system: System, method: AbstractMethod) -> None:
+    """Raise where the method cannot keep the system's constraints."""
+    if system.constraints is None:
+        if method.holds == ("holonomic",):
+            raise ValueError(
+                f"{method.label} is for systems with holonomic constraints and this one has none; use hl.Gauss(3)."
+            )
+        return
+    for kind, count in zip(("holonomic", "velocity"), system.constraints.counts, strict=True):
+        if count and kind not in method.holds:
+            instead = "hl.Rattle(4) or hl.Radau(3)" if kind == "holonomic" else "hl.Gauss(3) or hl.Radau(3)"
+            if all(system.constraints.counts):
+                instead = "hl.Radau(3)"
+            raise ValueError(
+                f"{method.label} cannot hold {kind} constraints, and this system has {count}; use {instead}, or "
+                f"method=None to have one picked."
+            )
+
+
+def with_walls(system: System, method: AbstractMethod, way: float) -> System:
+    """The system ready to meet its walls, none in contact yet; a ValueError where the method cannot hold them."""
+    given = system.constraints
+    if given is None or not sum(given.walls):
+        return system
+    if given.walls[1] and "velocity" not in method.holds:
+        raise ValueError(
+            f"{method.label} cannot hold conditions on velocities, and this system has {given.walls[1]} that only "
+            f"push; use hl.Radau(3) or hl.RK4(), or method=None to have one picked."
+        )
+    lossy = not isinstance(given.restitution, Tracer) and bool(np.any(np.asarray(given.restitution) < 1))
+    if way < 0 and lossy:
+        raise ValueError(
+            "A run backwards cannot undo impacts that lose energy; pass restitution=1.0, or t_end after t0."
+        )
+    if given.slip and not method.rubs:
+        raise ValueError(f"{method.label} cannot hold friction; use hl.RK4() or hl.Adaptive(), or method=None.")
+    if given.slip and way < 0:
+        raise ValueError("A run backwards cannot undo friction; pass t_end after t0.")
+    given = replace(given, as_rates="holonomic" not in method.holds)
+    return contact.touching(replace(system, constraints=given), contact.apart(system))
+
+
+def consistent(system: System, t: float, q: Any, v: Any, mass: np.ndarray, seen: Conditions) -> tuple[System, Any, Any]:
+    """The system with the rank of its constraints, and the initial state on them to round-off."""
+    given = system.constraints
+    assert given is not None
+    _refuse_not_finite(q, seen)
+    system = replace(system, constraints=replace(given, ranks=_ranks(system, mass, seen)))
+    off_q, off_v = _distances(seen, given.counts[0])
+    size_q, size_v = (max(1.0, float(np.max(np.abs(x)))) for x in (q, v))
+    if off_q > CLOSE * size_q or off_v > CLOSE * size_v:
+        near_q, near_v = (np.asarray(x) for x in system.project(t, q, v))
+        wrong = "q0" if off_q > CLOSE * size_q else "v0"
+        raise ValueError(
+            f"The initial state violates the constraints: {wrong} is about "
+            f"{off_q if wrong == 'q0' else off_v:.3g} away from them (values "
+            f"{_show(seen.position if wrong == 'q0' else seen.rates)}, which should be zero). The "
+            f"nearest consistent state is q0 = {near_q.tolist()}, v0 = {near_v.tolist()}; pass that if you mean it "
+            f"(system.project(t0, q0, v0) computes it)."
+        )
+    _refuse_contradiction(seen)
+    if off_q > _ROUND_OFF * size_q or off_v > _ROUND_OFF * size_v:
+        q, v = (np.asarray(x) for x in system.project(t, q, v))
+    return system, q, v
+
+
+def _refuse_not_finite(q: Any, seen: Conditions) -> None:
+    if not all(np.all(np.isfinite(x)) for x in seen):
+        raise ValueError(
+            f"The constraints or their derivatives have no value at q0 = {np.asarray(q).tolist()}; start elsewhere, or "
+            f"write them without a root or a quotient that breaks down there."
+        )
+
+
+def _ranks(system: System, mass: np.ndarray, seen: Conditions) -> tuple[int, int] | None:
+    """How many holonomic conditions are independent, and how many velocity ones besides; None when all are."""
+    assert system.constraints is not None
+    m, k = system.constraints.counts
+    whole, first = _rank(mass, seen.normals), _rank(mass, seen.normals[:m])
+    if whole == m + k:
+        return None
+    if whole == 0:
+        raise ValueError(
+            "The constraints do not restrict any motion at q0: their derivatives all vanish there. A condition such as "
+            "phi = f² = 0 has to be written f = 0."
+        )
+    return first, whole - first
+
+
+def _rank(mass: np.ndarray, normals: np.ndarray) -> int:
+    if len(normals) == 0:
+        return 0
+    scale = np.sqrt(np.abs(np.diagonal(mass)))
+    rows = normals / np.where(scale > 0, scale, 1.0)
+    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
+    values = np.linalg.svd(rows / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
+    return int(np.sum(values > RANK))
+
+
+def _distances(seen: Conditions, m: int) -> tuple[float, float]:
+    """How far position and velocity are from the constraints, by one step of Newton's method."""
+
+    def away(normals: np.ndarray, value: np.ndarray) -> float:
+        if len(normals) == 0:
+            return 0.0
+        sizes = np.linalg.norm(normals, axis=1)
+        sizes = np.where(sizes > 0, sizes, 1.0)
+        normals, value = normals / sizes[:, None], value / sizes
+        move = np.linalg.lstsq(normals, value, rcond=RANK)[0]
+        missed = normals @ move - value
+        return float(np.max(np.abs(move), initial=0.0) + np.max(np.abs(missed), initial=0.0))
+
+    return away(seen.normals[:m], seen.position[:m]), away(seen.normals, seen.rates)
+
+
+def _refuse_contradiction(seen: Conditions) -> None:
+    """Raise where no acceleration can keep all constraints."""
+    sizes = np.linalg.norm(seen.normals, axis=1)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    normals, bias = seen.normals / sizes[:, None], seen.bias / sizes
+    moved = np.linalg.lstsq(normals, -bias, rcond=RANK)[0]
+    missed = float(np.max(np.abs(normals @ moved + bias)))
+    if missed > 1e-7 * (1.0 + float(np.max(np.abs(bias)))):
+        raise ValueError(
+            f"The constraints contradict each other: they hold at the initial state, but no acceleration keeps all of "
+            f"them (the best one misses by {missed:.3g}). Remove those that say different things about one motion."
+        )
+
+
+def _show(values: Any) -> str:
+    return "[" + ", ".join(f"{x:.3g}" for x in np.ravel(values)) + "]"

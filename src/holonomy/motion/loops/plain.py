@@ -1,0 +1,326 @@
+"""The compiled loops: one for the host to drive in chunks, one to be traced by a user's jit, vmap or grad."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
+from holonomy.motion.save_times import Plan
+from holonomy.systems import System
+from holonomy.systems.constraints.conditions import Held
+from holonomy.systems.result_code import Code
+
+ROWS = 256
+STEPS = 65536
+REMEMBERED = 256  # steps of a traced run above which reverse mode does some again rather than remember all
+CLOSE = 1e-8  # a state this near to the constraints, in its own size, is meant to lie on them
+
+
+class Snapshot(NamedTuple):
+    r"""What is saved at a time; `pull` is \(\partial L/\partial q\), whose zeros tell cyclic coordinates.
+
+    With constraints, `pull` also counts how these act on each coordinate, and `violation` is the largest
+    \(|\varphi|\) and the largest rate or velocity constraint; without, it and `multipliers` are None.
+    """
+
+    q: Any
+    v: Any
+    energy: Any
+    momentum: Any
+    pull: Any
+    multipliers: Any = None
+    violation: Any = None
+
+    def columns(self) -> dict[str, Any]:
+        """The fields by name; multipliers without columns, and no violations, where there are no constraints."""
+        fields = self._asdict()
+        if self.multipliers is None:
+            rows = self.energy.shape
+            array = np if isinstance(self.energy, np.ndarray) else jnp
+            fields |= {"multipliers": array.zeros((*rows, 0)), "violation": array.zeros((*rows, 2))}
+        return fields
+
+
+class Progress(NamedTuple):
+    """Where a loop is: the method's state, whole steps done, the code so far, iterations in all and at most a step."""
+
+    state: Any
+    index: Any
+    code: Any
+    work: Any
+    worst: Any
+
+
+def begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> Progress:
+    """The loop's state at an initial condition."""
+    return Progress(
+        method.start(system, jnp.asarray(t, q.dtype), q, v),
+        jnp.int64(0),
+        jnp.int32(Code.ok),
+        jnp.int64(0),
+        jnp.int32(0),
+    )
+
+
+def advance(system: System, method: AbstractMethod, t0: Any, dt: Any, now: Progress) -> Progress:
+    """One step, or nothing once a step has failed; a failed step leaves the last good state."""
+    new, status = _step(system, method, t0 + now.index * dt, dt, now.state)
+    code = _judge(new, status)
+    good = (now.code == Code.ok) & (code == Code.ok)
+    return Progress(
+        keep_if(good, new, now.state),
+        now.index + good.astype(now.index.dtype),
+        jnp.where(now.code == Code.ok, code, now.code),
+        now.work + status.work.astype(now.work.dtype),
+        jnp.maximum(now.worst, status.work),
+    )
+
+
+def _step(system: System, method: AbstractMethod, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
+    """The method's step in the precision of its state; the clock itself always runs in double."""
+    real = _real(state)
+    return method.step(system, jnp.asarray(t, real), jnp.asarray(h, real), state)
+
+
+def judged_step(system: System, method: AbstractMethod, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
+    """A step whose code says also whether the new state is finite."""
+    new, status = _step(system, method, t, h, state)
+    return new, Status(_judge(new, status), status.work)
+
+
+def _real(state: Any) -> Any:
+    return jax.tree.leaves(state)[0].dtype
+
+
+def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot:
+    """The snapshot of a state."""
+    t = jnp.asarray(t, _real(state))
+    q, v = method.read(system, t, state)
+    if system.flat:
+        pull, momentum = jax.grad(system.raw_lagrangian, argnums=(1, 2))(t, q, v)
+    else:
+        momentum, pull = jnp.zeros_like(v), jnp.ones_like(v)
+    energy = system.raw_energy(t, q, v)
+    if system.constraints is None:
+        return Snapshot(q, v, energy, momentum, pull)
+    local = system.local(q)
+    y, w = local.enter(v)
+    every = Held(local, None, system.constraints.counts)
+    gaps, rates = every.position(t, y), every.rates(t, y, w)
+    if system.flat and system.constraints.bilateral:
+        pull = jnp.abs(pull) + jnp.sum(jnp.abs(every.normals(t, y)), axis=0)
+    if system.constraints.active is not None:
+        gaps = jnp.concatenate([gaps, wall_violations(local, t, y)])
+        moving = local.wall_rates(t, y, w)
+        rates = jnp.concatenate([rates, jnp.where(system.constraints.active, moving, 0.0)])
+        if system.flat:
+            normals = jax.jacfwd(lambda u: local.wall_rates(t, y, u))(w)
+            pull = jnp.abs(pull) + jnp.sum(jnp.abs(normals), axis=0)
+    worst = [jnp.max(jnp.abs(x)) if x.shape[0] else jnp.zeros((), q.dtype) for x in (gaps, rates)]
+    violation = jnp.stack(worst)
+    return Snapshot(q, v, energy, momentum, pull, method.multipliers(system, t, state), violation)
+
+
+def wall_violations(local: Any, t: Any, y: Any) -> Any:
+    """How far each unilateral constraint is from what it should be: below zero, or off zero in contact."""
+    walls = local.system.constraints
+    gap = local.gaps(t, y)
+    return jnp.where(walls.active[: walls.walls[0]], jnp.abs(gap), jnp.maximum(-gap, 0.0))
+
+
+def _judge(state: Any, status: Status) -> Any:
+    finite = jnp.bool_(True)
+    for leaf in jax.tree.leaves(state):
+        finite = finite & jnp.all(jnp.isfinite(leaf))
+    broken = (status.code == Code.ok) & ~finite
+    return jnp.where(broken, jnp.int32(Code.not_finite), status.code)
+
+
+def _ahead(system: System, method: AbstractMethod, t: Any, rest: Any, now: Progress) -> tuple[Any, Any]:
+    """The state a fraction of a step ahead, and whether that step was good."""
+    new, status = _step(system, method, t, rest, now.state)
+    code = _judge(new, status)
+    return keep_if(code == Code.ok, new, now.state), code
+
+
+# ── Driven from the host ──────────────────────────────────────────────────────────────────────────────
+
+
+def chunk(
+    system: System, method: AbstractMethod, now: Progress, t0: Any, dt: Any, counts: Any, rests: Any, rows: Any
+) -> tuple[Progress, Snapshot, Any]:
+    """Up to ROWS rows of a plan; rows, steps and times are data, so one compilation serves every plan.
+
+    Returns the progress, the snapshots, and the number of rows that are good.
+    """
+
+    def row(carry: Any) -> Any:
+        k, now, saved = carry
+        last, rest = now.index + counts[k], rests[k]
+
+        # One step in the code serves whole steps and the one beside the grid: it is the largest part of the program.
+        def once(c: Any) -> Any:
+            n, _, _ = c
+            whole = n.index < last
+            new, status = _step(system, method, t0 + n.index * dt, jnp.where(whole, dt, rest), n.state)
+            code = _judge(new, status)
+            good = code == Code.ok
+            on = whole & good
+            state = keep_if(on, new, n.state)
+            work = n.work + status.work.astype(n.work.dtype)
+            index = n.index + on.astype(n.index.dtype)
+            return (
+                Progress(state, index, code, work, jnp.maximum(n.worst, status.work)),
+                keep_if(good, new, state),
+                ~whole,
+            )
+
+        def going(c: Any) -> Any:
+            n, _, beside = c
+            return (n.code == Code.ok) & ((n.index < last) | ((rest != 0) & ~beside))
+
+        now, seen, _ = jax.lax.while_loop(going, once, (now, now.state, jnp.bool_(False)))
+        good = now.code == Code.ok
+        shot = look(system, method, t0 + now.index * dt + jnp.where(good, rest, 0.0), seen)
+        saved = jax.tree.map(lambda buffer, value: buffer.at[k].set(value), saved, shot)
+        return k + good, now, saved
+
+    shapes = jax.eval_shape(lambda: look(system, method, t0, now.state))
+    empty = jax.tree.map(lambda s: jnp.zeros((ROWS, *s.shape), s.dtype), shapes)
+    done, now, saved = jax.lax.while_loop(
+        lambda c: (c[0] < rows) & (c[1].code == Code.ok), row, (jnp.int64(0), now, empty)
+    )
+    return now, saved, done
+
+
+def pieces(plan: Plan) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The plan cut into chunks of bounded work: counts, rests, and which rows are wanted."""
+    counts, rests, wanted = _bounded(plan)
+    at = 0
+    while at < len(counts):
+        load = np.cumsum(counts[at : at + ROWS])
+        size = max(1, int(np.searchsorted(load, STEPS, side="right")))
+        yield counts[at : at + size], rests[at : at + size], wanted[at : at + size]
+        at += size
+
+
+def _bounded(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of more than STEPS steps become several, of which only the last is wanted."""
+    if len(plan.counts) == 0 or plan.counts.max() <= STEPS:
+        return plan.counts, plan.rests, np.ones(len(plan.counts), bool)
+    counts: list[int] = []
+    rests: list[float] = []
+    wanted: list[bool] = []
+    for count, rest in zip(plan.counts, plan.rests, strict=True):
+        full, left = divmod(int(count), STEPS)
+        counts += [STEPS] * full + [left]
+        rests += [0.0] * full + [float(rest)]
+        wanted += [False] * full + [True]
+    return np.array(counts), np.array(rests), np.array(wanted)
+
+
+def padded(array: np.ndarray) -> np.ndarray:
+    """An array of at most ROWS entries, filled up with zeros."""
+    return np.concatenate([array, np.zeros(ROWS - len(array), array.dtype)])
+
+
+# ── Traced by the user ────────────────────────────────────────────────────────────────────────────────
+
+
+def traced(system: System, method: AbstractMethod, plan: Plan, q: Any, v: Any) -> tuple[Progress, Snapshot]:
+    """The whole plan as scans, for jit, vmap and grad. Rows after a failure are NaN.
+
+    Reverse mode remembers a state per row of a long plan and about the square root of the steps within one, and does
+    the steps in between again.
+    """
+    t0, dt = jnp.asarray(plan.t0, q.dtype), jnp.asarray(plan.dt, q.dtype)
+    long = plan.steps > REMEMBERED
+
+    def row(now: Progress, count: Any, longest: int, rest: Any) -> tuple[Progress, Snapshot]:
+        def once(n: Progress, k: Any) -> tuple[Progress, None]:
+            new = advance(system, method, t0, dt, n)
+            return (new if count is None else keep_if(k < count, new, n)), None
+
+        now = _scan(once, now, longest, long)
+        t = t0 + now.index * dt
+        state, code = now.state, now.code
+        if rest is not None:
+            safe = jnp.where(rest == 0, dt, rest)
+            ahead, ahead_code = _ahead(system, method, t, safe, now)
+            state = keep_if(rest != 0, ahead, state)
+            code = jnp.where((rest != 0) & (code == Code.ok), ahead_code, code)
+            t = t + rest
+        shot = look(system, method, t, state)
+        return now._replace(code=code), keep_if(
+            code == Code.ok, shot, jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), shot)
+        )
+
+    now = begin(system, method, t0, q, v)
+    if system.constraints is not None:
+        now = now._replace(code=consistent(system, t0, q, v))
+    parts: list[Snapshot] = []
+    for counts, rests in _segments(plan):
+        longest = int(counts.max())
+        even = bool(np.all(counts == longest))
+        rows = (None if even else jnp.asarray(counts), None if not rests.any() else jnp.asarray(rests, q.dtype))
+        body: Any = partial(_row_of, row, longest)
+        now, shots = jax.lax.scan(jax.checkpoint(body) if long else body, now, rows, length=len(counts))
+        parts.append(shots)
+    return now, jax.tree.map(lambda *xs: jnp.concatenate(xs), *parts)
+
+
+def _row_of(row: Any, longest: int, now: Progress, given: Any) -> tuple[Progress, Snapshot]:
+    return row(now, given[0], longest, given[1])
+
+
+def _scan(once: Any, now: Progress, length: int, long: bool) -> Progress:
+    """Steps one after the other; where they are many, in blocks whose inside is not remembered."""
+    block = math.isqrt(length)
+    if not long or block < 2:
+        return jax.lax.scan(once, now, jnp.arange(length))[0]
+    whole = block * (length // block)
+
+    def several(n: Progress, ks: Any) -> tuple[Progress, None]:
+        return jax.lax.scan(once, n, ks)
+
+    now, _ = jax.lax.scan(jax.checkpoint(several), now, jnp.arange(whole).reshape(-1, block))
+    return jax.lax.scan(once, now, jnp.arange(whole, length))[0] if whole < length else now
+
+
+def consistent(system: System, t: Any, q: Any, v: Any) -> Any:
+    """A code: whether an initial state lies on the constraints, since nothing can be raised here."""
+    assert system.constraints is not None
+    local = system.local(q)
+    y, w = local.enter(v)
+    near = jnp.ones(1, bool)
+    if system.constraints.unilateral:
+        inside = jnp.any(local.gaps(t, y) < -CLOSE * (1.0 + jnp.max(jnp.abs(q))))
+        near = near & ~inside
+    if not system.constraints.bilateral:
+        return jnp.where(jnp.all(near), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))
+    outside = near
+    every = Held(local, None, system.constraints.counts)
+    sizes = jnp.sqrt(jnp.sum(every.normals(t, y) ** 2, axis=1))
+    near = jnp.abs(every.rates(t, y, w)) <= CLOSE * sizes * (1.0 + jnp.max(jnp.abs(v)))
+    if m := system.constraints.counts[0]:
+        near = near.at[:m].set(
+            near[:m] & (jnp.abs(every.position(t, y)) <= CLOSE * sizes[:m] * (1.0 + jnp.max(jnp.abs(q))))
+        )
+    return jnp.where(jnp.all(near) & jnp.all(outside), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))
+
+
+def _segments(plan: Plan) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The start, the even rows and an odd last one apart, so that the common case is a plain nested scan."""
+    n = len(plan.counts)
+    cuts = [0, n]
+    if n > 2:
+        cuts = [0, 1, n] if plan.counts[-1] == plan.counts[1] and plan.rests[-1] == 0 else [0, 1, n - 1, n]
+    return [(plan.counts[a:b], plan.rests[a:b]) for a, b in pairwise(cuts)]

@@ -1,0 +1,150 @@
+"""The compiled loop of a motion with events, driven from the host in chunks; without events `loop` is used."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from holonomy.motion.events import event_log, locate
+from holonomy.motion.events.event_log import Log
+from holonomy.motion.events.locate import Base, Goal, Search, Setting, Trial
+from holonomy.motion.loops import plain
+from holonomy.motion.methods.base import AbstractMethod, keep_if
+from holonomy.systems import System
+from holonomy.systems.contact import contact
+from holonomy.systems.result_code import Code
+
+
+class Progress(NamedTuple):
+    """Where a loop with events is: base and search, code, iterations in all and at most a step, and new records."""
+
+    base: Base
+    search: Search
+    code: Any
+    work: Any
+    worst: Any
+    log: Log
+    smooth: Any
+
+    @property
+    def index(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Whole steps done."""
+        return self.base.index
+
+
+def begin(system: System, watched: Any, method: AbstractMethod, t: Any, q: Any, v: Any) -> Progress:
+    """The loop's state at an initial condition."""
+    t = jnp.asarray(t, q.dtype)
+    setting = Setting(system, watched, method, t, jnp.ones_like(t))
+    events, sides = setting.counts
+    touch, log, code = contact.apart(system), event_log.empty(q), jnp.int32(Code.ok)
+    if sides:
+        quiet = [touch.active] * 4
+        told = contact.settle(system, jnp.ones_like(t), jnp.zeros_like(t), t, q, v, touch, *quiet)
+        made = jnp.concatenate([jnp.zeros(events, bool), told.made])
+        log = event_log.write(log, made, t, jnp.zeros(setting.labels, q.dtype), q, v, told.v)
+        v, touch, code = told.v, told.touch, told.code
+        code = jnp.where(jnp.any(touch.active) & (not method.grips), jnp.int32(Code.no_contact), code)
+    base = locate.begin(setting, method.start(setting.at(touch), t, q, v), touch)
+    return Progress(base, locate.nothing(setting), code, jnp.int64(0), jnp.int32(0), log, jnp.bool_(True))
+
+
+def advance(setting: Setting, now: Progress, goal: Goal) -> Progress:
+    """One trial step; where it is accepted, the base moves on, through an event if there is one."""
+    base, trial = locate.attempt(setting, now.base, now.search, goal, plain.judged_step)
+    return moved_on(setting, now, goal, base, trial)
+
+
+def moved_on(setting: Setting, now: Progress, goal: Goal, base: Base, trial: Trial) -> Progress:
+    """The progress after a trial."""
+    meets = jnp.any(trial.met) & trial.accept
+    landing = trial.accept & (meets | locate.is_short(setting, trial.length))
+    moved, log, code, smooth = jax.lax.cond(
+        landing,
+        lambda base, trial, log: _landed(setting, base, trial, log, goal),
+        lambda base, trial, log: _flown(setting, base, trial, log, goal),
+        base,
+        trial,
+        now.log,
+    )
+    work = now.work + trial.status.work.astype(now.work.dtype)
+    return Progress(
+        moved,
+        trial.search,
+        jnp.where(trial.status.code == Code.ok, code, trial.status.code),
+        work,
+        jnp.maximum(now.worst, trial.status.work),
+        log,
+        now.smooth & smooth,
+    )
+
+
+def _flown(setting: Setting, base: Base, trial: Trial, log: Log, goal: Goal) -> Any:
+    moved = keep_if(trial.accept, locate.go_on(setting, base, trial, goal), base)
+    return moved, log, jnp.int32(Code.ok), jnp.bool_(True)
+
+
+def _landed(setting: Setting, base: Base, trial: Trial, log: Log, goal: Goal) -> Any:
+    t = setting.time(base.index, base.past + trial.length)
+    q, v = setting.method.read(setting.at(base.touch), t, trial.state)
+    told = locate.land(setting, base, trial.met, trial.touched, t, q, v)
+    moved = locate.leave(setting, base, trial, told, goal)
+    log = event_log.write(log, told.made, t, told.delay, told.q, told.before, told.after)
+    ends = jnp.bool_(False)
+    for k, final in enumerate(setting.watched.terminal):
+        ends = ends | (trial.met[k] if final else False)
+    code = jnp.where((told.code == Code.ok) & ends, jnp.int32(Code.event), told.code)
+    # The last state of a run that ends here is the one at the event, not at the end of its step.
+    here = moved._replace(index=base.index, past=base.past + trial.length)
+    return keep_if(ends, here, moved), log, code, told.smooth
+
+
+def chunk(
+    system: System,
+    watched: Any,
+    method: AbstractMethod,
+    now: Progress,
+    t0: Any,
+    dt: Any,
+    counts: Any,
+    rests: Any,
+    rows: Any,
+) -> tuple[Progress, plain.Snapshot, Any]:
+    """Up to `loop.ROWS` rows of a plan, fewer where the log is full. As `loop.chunk`.
+
+    A row whose time is off the grid is reached by a step that counts: the grid's next step begins there.
+    """
+    setting = Setting(system, watched, method, t0, dt)
+    room = event_log.CAPACITY - setting.labels
+
+    def open_(n: Progress) -> Any:
+        return (n.code == Code.ok) & (n.log.count <= room)
+
+    def row(carry: Any) -> Any:
+        k, now, saved = carry
+        last, rest = now.index + counts[k], jnp.abs(rests[k])
+
+        def short(n: Progress) -> Any:
+            return (n.index < last) | (n.base.past < rest)
+
+        def once(n: Progress) -> Progress:
+            whole = n.index < last
+            return advance(setting, n, Goal(jnp.where(whole, setting.pace, rest), whole))
+
+        now = jax.lax.while_loop(lambda n: open_(n) & short(n), once, now)
+        done = (now.code == Code.ok) & ~short(now)
+        shot = look(setting, now.base)
+        saved = jax.tree.map(lambda buffer, value: buffer.at[k].set(value), saved, shot)
+        return k + done, now, saved
+
+    shapes = jax.eval_shape(lambda: look(setting, now.base))
+    blank = jax.tree.map(lambda s: jnp.zeros((plain.ROWS, *s.shape), s.dtype), shapes)
+    done, now, saved = jax.lax.while_loop(lambda c: (c[0] < rows) & open_(c[1]), row, (jnp.int64(0), now, blank))
+    return now, saved, done
+
+
+def look(setting: Setting, base: Base) -> plain.Snapshot:
+    """The snapshot of a base."""
+    return plain.look(setting.at(base.touch), setting.method, setting.time(base.index, base.past), base.state)

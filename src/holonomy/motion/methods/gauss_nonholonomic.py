@@ -1,0 +1,93 @@
+r"""Gauss collocation under velocity constraints, kept by symmetric projection.
+
+The multipliers are eliminated, \(\lambda = \lambda(t, q, v)\), which leaves an ordinary differential equation that
+keeps \(a(t,q,v) = 0\) only up to the error of the method. One multiplier \(\mu\) then acts at both ends of a step,
+
+\[ \tilde p_0 = p_0 + N_0^\top\mu, \qquad (q_1, \tilde p_1) = \Phi_h(q_0, \tilde p_0), \qquad
+   p_1 = \tilde p_1 + N_1^\top\mu, \qquad a(t_1, q_1, v_1) = 0, \]
+
+orthogonal to the constraint in the kinetic metric. With \(-\mu\) the same equations lead back, so that the step
+stays reversible. Reference: Hairer, Lubich and Wanner, *Geometric Numerical Integration*, V.4.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from holonomy.motion.methods import phase_state
+from holonomy.motion.methods.base import Status
+from holonomy.motion.methods.phase_state import Phase
+from holonomy.systems import System, lagrangian, root_finding
+from holonomy.systems.constraints import project
+from holonomy.systems.constraints.conditions import with_idle
+from holonomy.systems.dense_solve import back_substitute, eliminate, factor
+from holonomy.systems.result_code import Code
+
+
+def step(
+    system: System, t: Any, h: Any, state: Phase, guess: Any, tableau: tuple[Any, ...], full: bool
+) -> tuple[Phase, Status]:
+    """One step from stages guessed as `guess`; `full` asks for Newton's method with the exact Jacobian."""
+    a, b, c = tableau
+    local = system.local(state.anchor)
+    (s, n), y, end = guess.shape, state.y, t + h
+    held = local.hold(t, y, guess[0])
+    assert held is not None
+    times, r, idle = t + c * h, held.count, held.idle
+    before = held.normals(t, y)
+    start = state.p + state.p_low
+
+    def parts(z: Any) -> tuple[Any, Any, Any]:
+        return z[: s * n].reshape(s, n), z[s * n : (s + 1) * n], z[(s + 1) * n :]
+
+    def forces(w: Any) -> tuple[Any, Any]:
+        positions = y[None] + h * (a @ w)
+        pull, momentum = jax.vmap(jax.grad(local.lagrangian, argnums=(1, 2)))(times, positions, w)
+        return pull + jax.vmap(local.force)(times, positions, w), momentum
+
+    def moves(w: Any, force: Any, mu: Any) -> tuple[Any, Any]:
+        move = h * (b @ w)
+        after = held.normals(end, y + (state.y_low + move))
+        return move, h * (b @ force) + mu @ before + mu @ after
+
+    def residual(z: Any) -> Any:
+        w, last, mu = parts(z)
+        force, momentum = forces(w)
+        move, kick = moves(w, force, mu)
+        x = y + (state.y_low + move)
+        inner = momentum - ((start + mu @ before)[None] + h * (a @ force))
+        final = lagrangian.momentum(local.lagrangian, end, x, last) - (start + kick)
+        rate = held.rates(end, x, last)
+        return jnp.concatenate([inner.ravel(), final, rate if idle is None else rate + idle * mu])
+
+    middle = b @ guess
+    mass = factor(lagrangian.mass_matrix(local.lagrangian, t + 0.5 * h, y + 0.5 * h * middle, middle), local.definite)
+    ahead = held.normals(end, y + h * middle)
+    both = jax.vmap(lambda row: back_substitute(mass, row))(before + ahead).T
+    matrix, kept = eliminate(with_idle(ahead @ both, idle))
+
+    def direction(r_: Any) -> Any:
+        inner, final, rate = parts(r_)
+        free = back_substitute(mass, final)
+        mu = back_substitute(matrix, rate - ahead @ free)
+        stages = jax.vmap(lambda x: back_substitute(mass, x + mu @ before))(inner)
+        return jnp.concatenate([stages.ravel(), free + both @ mu, mu])
+
+    z, found, count = root_finding.solve(
+        residual,
+        direction,
+        lambda change: jnp.max(jnp.abs(change[: (s + 1) * n])),
+        lambda z: jnp.max(jnp.abs(z[: (s + 1) * n])) + jnp.finfo(y.dtype).tiny,
+        jnp.concatenate([guess.ravel(), guess[-1], jnp.zeros(r, y.dtype)]),
+        full=full,
+    )
+    w, last, mu = parts(z)
+    move, kick = moves(w, forces(w)[0], mu)
+    new = phase_state.add(system, state, move, kick, w, h)
+    code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
+    code = jnp.where(kept, code, jnp.int32(Code.rank_change))
+    code = project.worse(code, project.still_redundant(local, held, end, y + (state.y_low + move), last))
+    return new, Status(code, count)

@@ -1,0 +1,104 @@
+r"""States in phase space: coordinates and momenta in a chart that stays while the motion is inside it.
+
+A chart that moved with every step would not do: the step would then depend on the point through its chart as well, and
+a method that is symplectic in each chart would not be symplectic. So the anchor stays until the coordinates grow, and
+then moves by a multiple of a fixed length, a choice that nearby states share. In between, the step is the method's own
+in one chart; the change of chart is the cotangent lift of a change of coordinates, which is exactly symplectic.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from holonomy.systems import System, lagrangian
+
+# Coordinates beyond REACH (in units of the space's own scale) move the anchor, by multiples of GRID.
+REACH = 0.5
+GRID = 0.125
+
+
+class Phase(NamedTuple):
+    """Coordinates y and momentum p in the chart at `anchor`, and the digits lost in adding to them.
+
+    `stages` are velocities of the last steps, oldest first, from which the next one's are guessed; `h` is the length of
+    the last step and `before` of the one before it, zero where there was none. Where points are their own coordinates
+    the anchor has no part in it.
+    """
+
+    anchor: Any
+    y: Any
+    p: Any
+    y_low: Any
+    p_low: Any
+    stages: Any
+    h: Any
+    before: Any
+
+
+def enter(system: System, t: Any, q: Any, v: Any, stages: int) -> Phase:
+    """The state at position q with velocity v."""
+    local = system.local(q)
+    y, w = local.enter(v)
+    p = lagrangian.momentum(local.lagrangian, t, y, w)
+    rows, none = jnp.broadcast_to(w, (stages, *w.shape)), jnp.zeros((), y.dtype)
+    return Phase(q, y, p, jnp.zeros_like(y), jnp.zeros_like(p), rows, none, none)
+
+
+def ratio(state: Phase, h: Any) -> Any:
+    """The length of the step to take over that of the last; 1 where there was none."""
+    return h / jnp.where(state.h == 0, h, state.h)
+
+
+def leave(system: System, t: Any, state: Phase, guess: Any) -> tuple[Any, Any]:
+    """Position and velocity; `guess` is a velocity in the chart to start the inverse Legendre transform from."""
+    local = system.local(state.anchor)
+    w = lagrangian.velocity(local.lagrangian, t, state.y, state.p, guess, local.definite)
+    return local.leave(state.y, w)
+
+
+def add(system: System, state: Phase, dy: Any, dp: Any, stages: Any, h: Any) -> Phase:
+    """The state further by (dy, dp), summed with compensation, in a chart that reaches far enough.
+
+    An increment is one array, or two whose sum it is, the larger first.
+    """
+    return recentred(system, summed(state, dy, dp, stages, h))
+
+
+def summed(state: Phase, dy: Any, dp: Any, stages: Any, h: Any) -> Phase:
+    """The state further by (dy, dp) in the same chart, as the parts of a composed step must stay in one."""
+    y, y_low = _compensated(state.y, state.y_low, dy)
+    p, p_low = _compensated(state.p, state.p_low, dp)
+    kept = jnp.concatenate([state.stages[len(stages) :], stages])
+    return Phase(state.anchor, y, p, y_low, p_low, kept, h, state.h)
+
+
+def recentred(system: System, state: Phase) -> Phase:
+    """The same state with an anchor near it."""
+    if system.flat:
+        return state
+    scale = system.space.chart_scale
+    far = jnp.max(jnp.abs(state.y)) > REACH * scale
+    return jax.lax.cond(far, lambda s: _moved(system, s, scale), lambda s: s, state)
+
+
+def _moved(system: System, state: Phase, scale: Any) -> Phase:
+    shift = GRID * scale * jnp.round(jax.lax.stop_gradient(state.y) / (GRID * scale))
+    space, anchor = system.space, state.anchor
+    y = space.transition(anchor, shift, state.y)
+    _, pull = jax.vjp(lambda z: space.rechart(anchor, shift, z), y)
+    _, push = jax.linearize(lambda z: space.transition(anchor, shift, z), state.y)
+    p, stages = pull(state.p)[0], jax.vmap(push)(state.stages)
+    return Phase(
+        space.chart(anchor, shift), y, p, push(state.y_low), pull(state.p_low)[0], stages, state.h, state.before
+    )
+
+
+def _compensated(total: Any, low: Any, increment: Any) -> tuple[Any, Any]:
+    """Kahan's sum: the total and what rounding took from it."""
+    large, small = increment if isinstance(increment, tuple) else (increment, 0.0)
+    corrected = large + (small + low)
+    new = total + corrected
+    return new, corrected - (new - total)

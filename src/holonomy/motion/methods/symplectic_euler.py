@@ -1,0 +1,79 @@
+"""The simplest symplectic method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from holonomy.motion.methods import phase_state, projection, variational_step
+from holonomy.motion.methods.base import AbstractMethod, Status
+from holonomy.motion.methods.phase_state import Phase
+from holonomy.systems import System, lagrangian
+from holonomy.systems.constraints.project import worse
+from holonomy.systems.dense_solve import back_substitute, factor
+from holonomy.systems.result_code import Code
+
+
+class SymplecticEuler(AbstractMethod):
+    r"""The symplectic Euler method in (q, p). Order 1, symplectic, not reversible, no constraints.
+
+    The velocity w of the step solves \(\partial_v L(q, w) = p + h\,\partial_q L(q, w)\); then
+    \(q \leftarrow q + h w\) and \(p \leftarrow \partial_v L(q, w)\) at the old q. Implicit only where the mass matrix
+    depends on q.
+    """
+
+    iteration: str = eqx.field(static=True, default="fixed point")
+
+    def fallback(self, certain: bool) -> SymplecticEuler | None:
+        if self.iteration == "newton":
+            return None
+        return SymplecticEuler("both" if certain else "newton")
+
+    @property
+    def scalar(self) -> bool:
+        return self.iteration == "fixed point"
+
+    @property
+    def order(self) -> int:
+        return 1
+
+    @property
+    def traits(self) -> str:
+        return "symplectic"
+
+    def start(self, system: System, t: Any, q: Any, v: Any) -> Phase:
+        return phase_state.enter(system, t, q, v, 1)
+
+    def step(self, system: System, t: Any, h: Any, state: Phase) -> tuple[Phase, Status]:
+        local = system.local(state.anchor)
+        y, p, guess = state.y, state.p, state.stages[0]
+
+        def balance(w: Any) -> variational_step.Balance:
+            dq, dv = jax.grad(local.lagrangian, argnums=(1, 2))(t, y, w)
+            if local.force is not None:
+                dq = dq + local.force(t, y, w)
+            size = jnp.max(jnp.abs(dv)) + jnp.max(jnp.abs(h * dq)) + jnp.max(jnp.abs(p))
+            return variational_step.Balance(dv - (p + h * dq), size, jnp.max(jnp.abs(y)) / jnp.abs(h))
+
+        mass = factor(lagrangian.mass_matrix(local.lagrangian, t, y, guess), local.definite)
+        w, (found, count) = variational_step.solve(balance, lambda r: back_substitute(mass, r), guess, self.iteration)
+        move, kick = h * w, lagrangian.momentum(local.lagrangian, t, y, w) - p
+        code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
+        held = local.hold(t, y, w)
+        if held is not None:
+            end = lagrangian.velocity(local.lagrangian, t + h, y + move, p + kick, w, local.definite)
+            x, w, status = projection.finish(local, held, t, h, y + move, end, y)
+            move, kick = x - y, lagrangian.momentum(local.lagrangian, t + h, x, w) - p
+            code = worse(code, status.code)
+        new = phase_state.add(system, state, move, kick, w[None], h)
+        return new, Status(code, count)
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        return ("holonomic", "velocity")
+
+    def read(self, system: System, t: Any, state: Phase) -> tuple[Any, Any]:
+        return phase_state.leave(system, t, state, state.stages[0])

@@ -1,0 +1,193 @@
+"""Everything about a run that can be known before it starts, with a sentence for every mistake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from holonomy.motion import initial_state
+from holonomy.motion.events import event
+from holonomy.motion.events.event import Watched
+from holonomy.motion.initial_contact import refuse_bad_walls
+from holonomy.motion.loops.engine_choice import engine_for
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.systems import System, lagrangian
+from holonomy.systems.contact import contact
+from holonomy.systems.system import vector
+from holonomy.trace.native.engine import ENGINES, Engine
+
+LARGE = 24  # coordinates above which no mass matrix is formed that the motion itself does not need
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A checked initial value problem."""
+
+    system: System
+    method: AbstractMethod
+    q0: Any
+    v0: Any
+    t0: float
+    t_end: float
+    is_traced: bool
+    engine: str | None
+    notes: dict[str, str]
+    watched: Watched | None
+    max_events: int
+
+
+def problem(
+    system: System,
+    q0: Any,
+    v0: Any,
+    t_end: Any,
+    dt: Any,
+    method: AbstractMethod | None,
+    engine: str | None,
+    t0: Any,
+    save_every: Any,
+    events: Any = (),
+    max_events: Any = 1000,
+) -> Problem:
+    """The problem, or a ValueError that names the argument, its value and what to pass instead."""
+    if not isinstance(system, System):
+        raise ValueError(f"simulate takes a hl.System first; got {type(system).__name__}.")
+    if method is not None and not isinstance(method, AbstractMethod):
+        raise ValueError(f"method must be one such as hl.Gauss(3) or hl.RK4(); got {method!r}.")
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be None, 'native' or 'xla'; got {engine!r}.")
+    start, end = _time("t0", t0), _time("t_end", t_end)
+    if start == end:
+        raise ValueError(f"t_end must differ from t0; both are {start:g}.")
+    if dt is not None and not _time("dt", dt) > 0:
+        raise ValueError(f"dt must be positive (a run goes backwards when t_end < t0); got {dt!r}.")
+    if not isinstance(save_every, (int, np.integer)) or save_every < 1:
+        raise ValueError(f"save_every must be a whole number of steps, at least 1; got {save_every!r}.")
+    shape = (system.space.point_dim,)
+    q, v = vector("q0", q0, shape, system), vector("v0", v0, shape, system)
+    seen, most = event.watched(system, events), event.capacity(max_events)
+    is_traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((system, method, q, v, seen)))
+    if seen.count or contact.count(system):
+        q, v = (x.astype(np.float64) for x in (q, v))  # an instant is found to the last digit of the clock's precision
+    if not is_traced:
+        q, v = _on_space(system, q, v)
+    why = "asked for"
+    if method is None:
+        from holonomy.motion.simulate import default_method
+
+        method, why = default_method(system)
+    initial_state.refuse_unheld(system, method)
+    system = initial_state.with_walls(system, method, end - start)
+    steady = True
+    if not is_traced:
+        system, q, v, steady = _with_mass(system, engine_for(system, method, engine), start, q, v)
+    notes = _notes(system, method, why, steady)
+    return Problem(system, method, q, v, start, end, is_traced, engine, notes, seen if seen.count else None, most)
+
+
+def _time(name: str, value: Any) -> float:
+    if isinstance(value, Tracer):
+        raise ValueError(f"{name} decides how many steps are compiled, so it cannot be traced; pass a plain number.")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number; got {value!r}.") from None
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite; got {value!r}.")
+    return number
+
+
+def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
+    if system.flat:
+        return q, v
+    near: Any = np.asarray(system.space.project(q))
+    gap = float(np.max(np.abs(near - q)))
+    if gap > 1e-8 * max(1.0, float(np.max(np.abs(q)))):
+        raise ValueError(
+            f"q0 does not lie on {system.space}: it is {gap:.3g} away. The nearest point is {near.tolist()}; "
+            f"pass that, or space.project(q0)."
+        )
+    tangent = np.asarray(system.space.tangent(near, v))
+    gap = float(np.max(np.abs(tangent - v)))
+    if gap > 1e-8 * max(1.0, float(np.max(np.abs(v)))):
+        raise ValueError(
+            f"v0 is not tangent to {system.space} at q0: it sticks out by {gap:.3g}. The tangent part is "
+            f"{tangent.tolist()}; pass that, or space.tangent(q0, v0)."
+        )
+    return near, tangent
+
+
+def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any, Any]:
+    local = system.local(q)
+    # A system that brings its own acceleration may be too large for a matrix.
+    own = system.direct is not None and system.constraints is None and q.shape[0] > LARGE
+    mass = None if own else lagrangian.mass_matrix(local.lagrangian, t, *local.enter(v))
+    facing = None
+    if contact.count(system):
+        y, w = local.enter(v)
+        facing = contact.gaps(system, t, q, v), jax.jacfwd(lambda u: local.wall_rates(t, y, u))(w)
+    return mass, system.raw_energy(t, q, v), initial_state.conditions(system, t, q, v), facing
+
+
+def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tuple[System, Any, Any, bool]:
+    """The system, marked as having a positive definite mass matrix where the initial state shows one; the state, on
+    the constraints to round-off; and whether the constraints let a state at rest stay."""
+    mass, energy, seen, facing = jax.tree.map(np.asarray, engine.call(_first_look, system, np.float64(t), q, v))
+    if not np.isfinite(energy):
+        raise ValueError(
+            f"The energy at the initial state is {energy}: the Lagrangian has no value at "
+            f"q0 = {np.asarray(q).tolist()}, v0 = {np.asarray(v).tolist()}. Start elsewhere."
+        )
+    if mass is None:
+        return system, q, v, True
+    if not np.all(np.isfinite(mass)):
+        raise ValueError(
+            f"The mass matrix at the initial state is not finite: q0 = {np.asarray(q).tolist()}, "
+            f"v0 = {np.asarray(v).tolist()}. The Lagrangian or its derivatives have no value there."
+        )
+    values = np.linalg.eigvalsh(0.5 * (mass + mass.T))
+    size = np.max(np.abs(values))
+    if size == 0 or np.min(np.abs(values)) < 1e-14 * size:
+        raise ValueError(
+            f"The mass matrix is singular at the initial state q0 = {np.asarray(q).tolist()} (eigenvalues "
+            f"{', '.join(f'{x:.3g}' for x in values)}), so the acceleration is not determined. Either a coordinate "
+            f"carries no mass, or the coordinates break down there, as angles do at a pole: start elsewhere, or give "
+            f"the system a space without poles, such as space=hl.Sphere(2)."
+        )
+    if bool(values[0] > 0) != system.definite:
+        system = replace(system, definite=bool(values[0] > 0))
+    if facing is not None:
+        gaps, normals = facing
+        refuse_bad_walls(system, t, q, v, gaps, normals, mass)
+    if seen is None:
+        return system, q, v, True
+    system, q, v = initial_state.consistent(system, t, q, v, mass, seen)
+    return system, q, v, not np.any(seen.at_rest)
+
+
+def _lossy(system: System) -> bool:
+    """Whether impacts may lose energy."""
+    given = system.constraints
+    if given is None or not sum(given.walls):
+        return False
+    return isinstance(given.restitution, Tracer) or bool(np.any(np.asarray(given.restitution) < 1))
+
+
+def _notes(system: System, method: AbstractMethod, why: str, steady: bool) -> dict[str, str]:
+    words = method.traits
+    if system.constraints is not None and system.constraints.counts[1]:
+        words = words.replace("symplectic, ", "")  # motion under velocity constraints has no symplectic form to keep
+    traits = f"{words}, order {method.order}" if words else f"order {method.order}"
+    return {
+        "engine": "xla",
+        "method": f"{method.label} ({traits})",
+        "why": why,
+        "conservative": "yes" if system.autonomous and steady and not system.forces and not _lossy(system) else "no",
+        "forced": "yes" if system.forces else "no",
+        "coordinates": " ".join(system.names),
+        "kinds": " ".join(c.kind for c in system.coordinates),
+    }

@@ -1,0 +1,1 @@
+"""A finished motion: its states, result, certificate and files."""

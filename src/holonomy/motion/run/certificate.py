@@ -1,0 +1,115 @@
+"""How good a run is, in figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from holonomy.motion.run.run import Run
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a run knows about its own quality; `str` gives a table, and so does a notebook.
+
+    `why_not_native` is the full reason where native code was wanted and could not be made; the table has it in short.
+    """
+
+    engine: str
+    method: str
+    why: str
+    result: str
+    steps: int
+    iterations: int
+    dt: float
+    energy_conserved: bool
+    energy_drift: float
+    energy_drift_relative: float
+    conserved: dict[str, float] = field(default_factory=dict)
+    step_error: float | None = None
+    constraints: int = 0
+    violation: float = 0.0
+    velocity_violation: float = 0.0
+    events: dict[str, int] = field(default_factory=dict)
+    why_not_native: str = ""
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The table's rows, label and figure."""
+        kept = "" if self.energy_conserved else "  (not conserved: the system is driven or damped)"
+        rows = [
+            ("engine", self.engine),
+            ("method", self.method),
+            ("chosen because", self.why),
+            ("result", self.result),
+            ("steps", f"{self.steps} of dt = {self.dt:.6g}"),
+            ("iterations", f"{self.iterations}  ({self.iterations / max(self.steps, 1):.1f} per step)"),
+            ("energy drift", f"{self.energy_drift:.3e}, relative {self.energy_drift_relative:.3e}{kept}"),
+        ]
+        rows += [(f"drift of {name}", f"{drift:.3e}") for name, drift in self.conserved.items()]
+        if self.constraints:
+            rows.append(("largest violation of a constraint", f"{self.violation:.3e}"))
+            rows.append(("largest violation by a velocity", f"{self.velocity_violation:.3e}"))
+        if self.events:
+            rows.append(("events", ", ".join(f"{n} × {name}" for name, n in self.events.items())))
+        if self.step_error is not None:
+            rows.append(("error by step halving", f"{self.step_error:.3e}"))
+        return rows
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        width = max(len(label) for label, _ in rows)
+        line = "─" * (width + 2 + max(len(value) for _, value in rows))
+        return "\n".join(["certificate", line, *(f"{label:<{width}}  {value}" for label, value in rows), line])
+
+    def _repr_html_(self) -> str:
+        cells = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.rows())
+        return f"<table>{cells}</table>"
+
+
+def certify(run: Run) -> Certificate:
+    """The certificate of a single run."""
+    if np.ndim(run.t) > 1:
+        raise ValueError("A certificate belongs to one run; take one member of the batch first.")
+    notes = dict(run.notes)
+    energy = np.asarray(run.energy)
+    drift = float(np.max(np.abs(energy - energy[0]))) if len(energy) else 0.0
+    # The zero of energy is arbitrary, so the drift is measured against the kinetic energy as well.
+    kinetic = 0.5 * np.sum(np.asarray(run.momentum) * np.asarray(run.v), axis=-1)
+    scale = max([np.finfo(float).tiny, *np.abs(energy), *np.abs(kinetic)])
+    error = notes.get("step_error")
+    return Certificate(
+        engine=notes.get("engine", "unknown"),
+        method=notes.get("method", "unknown"),
+        why=notes.get("why", "asked for"),
+        result=str(run.result),
+        steps=int(run.result.steps),
+        iterations=int(run.work),
+        dt=run.dt,
+        energy_conserved=notes.get("conservative", "yes") == "yes",
+        energy_drift=drift,
+        energy_drift_relative=float(drift / scale),
+        conserved=_cyclic_drifts(run),
+        step_error=None if error is None else float(error),
+        constraints=np.shape(run.multipliers)[-1],
+        violation=float(np.max(np.asarray(run.violation)[:, 0], initial=0.0)),
+        velocity_violation=float(np.max(np.asarray(run.violation)[:, 1], initial=0.0)),
+        events={name: n for i, name in enumerate(run.events.names) if (n := int(np.sum(run.events.which == i)))},
+        why_not_native=notes.get("refusal", ""),
+    )
+
+
+def _cyclic_drifts(run: Run) -> dict[str, float]:
+    """Drifts of the momenta of coordinates that the Lagrangian never felt along this run."""
+    if dict(run.notes).get("forced") == "yes" or len(run.pull) == 0:
+        return {}
+    felt = np.any(np.asarray(run.pull) != 0, axis=0)
+    momentum = np.asarray(run.momentum)
+    return {
+        f"p_{name}": float(np.max(np.abs(momentum[:, i] - momentum[0, i])))
+        for i, name in enumerate(run.names)
+        if not felt[i]
+    }

@@ -1,0 +1,82 @@
+"""How a run ended: the sentence for each result code, and the error that the host raises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from holonomy.systems.result_code import Code
+
+if TYPE_CHECKING:
+    from holonomy.motion.run.run import Run
+
+
+_SENTENCES = {
+    Code.ok: "The run reached its end.",
+    Code.not_finite: "The state became infinite or not a number.",
+    Code.no_convergence: "The equations of an implicit step could not be solved.",
+    Code.too_many_steps: "The adaptive method needed too many steps between two saved times.",
+    Code.interrupted: "The run was interrupted.",
+    Code.inconsistent: "The initial state violates the constraints.",
+    Code.event: "A terminal event ended the run.",
+    Code.too_many_events: "There were more events than max_events allows.",
+    Code.squeezed: "Walls closed on what is between them: no velocity satisfies them all.",
+    Code.no_contact: "The motion came to rest on a wall, and the method cannot hold a contact.",
+    Code.rank_change: "The constraints changed their rank: their normals became dependent, or turned over in one step.",
+}
+_ADVICE = {
+    Code.ok: "",
+    Code.not_finite: "Try a smaller dt, and look for a singularity of the system there (a collision, a chart's pole).",
+    Code.no_convergence: "Try a smaller dt; if that does not help, the mass matrix may be singular there.",
+    Code.too_many_steps: "Try looser rtol and atol, an implicit method such as Gauss, or more saved times.",
+    Code.interrupted: "What was computed before is kept.",
+    Code.inconsistent: "Start from system.project(t0, q0, v0).",
+    Code.event: "",
+    Code.too_many_events: "Raise max_events; impacts that pile up end in contact where restitution is below 1.",
+    Code.squeezed: "Move the walls so that they leave room.",
+    Code.no_contact: "Use hl.Rattle(4), hl.Radau(3) or hl.RK4(), which hold contacts.",
+    Code.rank_change: "Such a configuration has more than one way on; if there is none there, try a smaller dt.",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended: `code`, the time `t` and number of steps it got to. Under vmap each is an array.
+
+    `differentiable` is False where the run met an event at which its end is no smooth function of its start: a wall
+    touched without crossing, several met at once, or impacts that pile up. Gradients of such a run are NaN.
+    """
+
+    code: Any
+    t: Any
+    steps: Any
+    differentiable: Any = True
+
+    @property
+    def ok(self) -> Any:
+        """True where the run reached its end, or a terminal event."""
+        return (self.code == int(Code.ok)) | (self.code == int(Code.event))
+
+    @property
+    def name(self) -> str:
+        """The code's name, for a single run."""
+        return Code(int(self.code)).name
+
+    def __str__(self) -> str:
+        code = Code(int(self.code))
+        if code is Code.ok:
+            return _SENTENCES[code]
+        if code is Code.event:
+            return f"{_SENTENCES[code]} That was at t = {float(self.t):.6g}."
+        return (
+            f"{_SENTENCES[code]} It stopped at t = {float(self.t):.6g} after {int(self.steps)} steps. {_ADVICE[code]}"
+        )
+
+
+class SimulationError(RuntimeError):
+    """A run that stopped before its end. `run` is the part that is good, `result` says when and why."""
+
+    def __init__(self, run: Run):
+        self.run = run
+        self.result = run.result
+        super().__init__(f"{run.result} The good part is in this error's .run; throw=False returns it instead.")

@@ -1,0 +1,126 @@
+"""A motion: its states at the saved times, how it ended, and how good it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Float, Shaped
+
+from holonomy.motion.events import event_log
+from holonomy.motion.events.event import Watched
+from holonomy.motion.events.event_log import Events
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.run.certificate import Certificate, certify
+from holonomy.motion.run.positions import Drawn
+from holonomy.motion.run.result import Result
+from holonomy.systems import System
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+    from holonomy.show.notebook_widget import RunView
+
+jax.tree_util.register_dataclass(Result, data_fields=["code", "t", "steps", "differentiable"], meta_fields=[])
+
+
+class Run(eqx.Module):
+    """What `simulate` returns. Arrays have time first; under vmap a batch axis stands before it.
+
+    `t`, `q`, `v`, `energy` are the saved states; `multipliers` those of the constraints, holonomic, then velocity, then
+    unilateral (no columns for a free system); `violation` the largest constraint and the largest rate of one there;
+    `result` says how the run ended; `events` what happened on the way; `certificate` how good it is; `run(t)` is the
+    state between saved times. `system` is None for a run loaded from a file.
+    """
+
+    t: Shaped[Any, ...]
+    q: Shaped[Any, ...]
+    v: Shaped[Any, ...]
+    energy: Shaped[Any, ...]
+    momentum: Shaped[Any, ...]
+    pull: Shaped[Any, ...]
+    multipliers: Shaped[Any, ...]
+    violation: Shaped[Any, ...]
+    result: Result
+    work: Any
+    system: System | None
+    method: AbstractMethod | None
+    dt: float = eqx.field(static=True)
+    notes: tuple[tuple[str, str], ...] = eqx.field(static=True)
+    happened: Events | None = None
+    watched: Watched | None = None
+    drawn: Drawn | None = None
+    kinetic: Shaped[Any, ...] | None = None
+
+    @property
+    def events(self) -> Events:
+        """What happened along the run: events, impacts, contacts and releases, in order."""
+        return event_log.none(np.shape(self.q)[-1]) if self.happened is None else self.happened
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coordinates' names."""
+        return self.system.names if self.system is not None else tuple(dict(self.notes)["coordinates"].split())
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The coordinates' kinds."""
+        if self.system is not None:
+            return tuple(c.kind for c in self.system.coordinates)
+        return tuple(dict(self.notes)["kinds"].split())
+
+    @property
+    def certificate(self) -> Certificate:
+        """How good the run is: engine, method and why, drifts, steps, iterations. Prints as a table."""
+        return certify(self)
+
+    def __call__(self, t: Any) -> tuple[Float[np.ndarray, "*times point"], Float[np.ndarray, "*times point"]]:
+        """Position and velocity at time t (or an array of times) between the first and the last saved one.
+
+        The state is stepped on from the last saved state before t with the run's own method and dt, so it has that
+        method's order. A run loaded from a file interpolates its saved states by cubic Hermite polynomials.
+        """
+        from holonomy.motion.run.dense_output import between
+
+        return between(self, t)
+
+    def observed_order(self) -> float:
+        """The order of convergence seen in this run: from its own step, half of it and a quarter."""
+        from holonomy.motion.step_halving import observed_order
+
+        return observed_order(self)
+
+    def to_dataset(self) -> xr.Dataset:
+        """The run as an xarray Dataset with units, names and provenance."""
+        from holonomy.motion.run.storage import to_dataset
+
+        return to_dataset(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the run to a NetCDF file, whole or not at all."""
+        from holonomy.motion.run.storage import save
+
+        return save(self, path)
+
+    def plot(self, **options: Any) -> Figure:
+        """Coordinates, energy error and, where positions are known, the paths; a matplotlib figure."""
+        from holonomy.show import plot
+
+        return plot(self, **options)
+
+    def animate(self, path: str | Path, **options: Any) -> Path:
+        """Write a moving picture of the positions to a .gif or .mp4 file."""
+        from holonomy.show import animate
+
+        return animate(self, path, **options)
+
+    def view(self, **options: Any) -> RunView:
+        """The run in a notebook: the studio's viewer with picture, plots and timeline, replaying without a kernel."""
+        from holonomy.show.notebook import view
+
+        return view(self, **options)

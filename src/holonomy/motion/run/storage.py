@@ -1,0 +1,169 @@
+"""Runs as data: an xarray Dataset in memory, NetCDF on disk, with where they came from."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from holonomy import __version__
+from holonomy.extras import require
+from holonomy.files import whole
+from holonomy.motion.events import event_log
+from holonomy.motion.events.event_log import Events
+from holonomy.motion.run import netcdf
+from holonomy.motion.run.netcdf import Contents, Variable
+from holonomy.motion.run.positions import Drawn, drawn, kinetic, rods
+from holonomy.motion.run.result import Result
+from holonomy.motion.run.run import Run
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_UNITS = {"angle": "rad", "length": "m", "number": ""}
+_RATES = {"angle": "rad/s", "length": "m/s", "number": "1/s"}
+
+
+def to_dataset(run: Run) -> xr.Dataset:
+    """The run as a Dataset: q and v by coordinate, energy, and provenance in the attributes.
+
+    Needs xarray, which the extra `data` brings.
+    """
+    require("data", "run.to_dataset()")
+    import xarray as xr
+
+    held = contents(run)
+    return xr.Dataset(dict(held.data), dict(held.coordinates), held.attributes)
+
+
+def contents(run: Run) -> Contents:
+    """The run as named arrays: what a file of it holds."""
+    if np.ndim(run.t) > 1:
+        raise ValueError("A data set holds one run; take one member of the batch first.")
+    data = {
+        "q": _variable(("time", "coordinate"), run.q, long_name="position"),
+        "v": _variable(("time", "coordinate"), run.v, long_name="velocity"),
+        "energy": _variable(("time",), run.energy, long_name="energy", units="J"),
+        "momentum": _variable(("time", "coordinate"), run.momentum, long_name="momentum"),
+        "pull": _variable(("time", "coordinate"), run.pull, long_name="derivative of L by q"),
+    }
+    if np.shape(run.multipliers)[-1]:
+        data["multipliers"] = _variable(("time", "condition"), run.multipliers, long_name="multipliers")
+        data["violation"] = _variable(("time", "level"), run.violation, long_name="largest violation")
+    if len(run.events):
+        data |= _event_rows(run)
+    if (moving := kinetic(run)) is not None:
+        data["kinetic"] = _variable(("time",), moving, long_name="kinetic energy", units="J")
+    if len(run.t) and (picture := drawn(run)) is not None:
+        about = {"long_name": "positions of the particles", "units": "m", "note": picture.note}
+        data["x"] = _variable(("time", "particle", "axis"), picture.x, **about, rods=json.dumps(picture.rods))
+    coordinates = {
+        "time": _variable(("time",), run.t, units="s"),
+        "coordinate": _variable(("coordinate",), list(run.names)),
+        "unit": _variable(("coordinate",), [_UNITS[k] for k in run.kinds]),
+        "unit_rate": _variable(("coordinate",), [_RATES[k] for k in run.kinds]),
+    }
+    return Contents(data, coordinates, provenance(run))
+
+
+def _variable(dimensions: tuple[str, ...], values: Any, **attributes: str) -> Variable:
+    return Variable(dimensions, np.asarray(values), attributes)
+
+
+_EVENT_COLUMNS = ("t", "which", "q", "v_before", "v_after")
+
+
+def _event_rows(run: Run) -> dict[str, Variable]:
+    columns = {name: np.asarray(getattr(run.events, name))[: len(run.events)] for name in _EVENT_COLUMNS}
+    return {f"event_{name}": _variable(("event", "coordinate")[: x.ndim], x) for name, x in columns.items()}
+
+
+def provenance(run: Run) -> dict[str, Any]:
+    """Versions, machine kind, parameters, method and how the run ended, as attributes of a file."""
+    parameters = {} if run.system is None else {k: np.asarray(v).tolist() for k, v in run.system.parameters.items()}
+    return {
+        "title": "A motion computed by holonomy",
+        "holonomy": __version__,
+        "versions": json.dumps({name: _version(name) for name in ("jax", "numpy", "diffrax", "llvmlite")}),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "parameters": json.dumps(parameters),
+        "notes": json.dumps(dict(run.notes)),
+        "dt": float(run.dt),
+        "result_code": int(run.result.code),
+        "result_time": float(run.result.t),
+        "result_steps": int(run.result.steps),
+        "work": int(run.work),
+        "event_names": json.dumps(run.events.names),
+    }
+
+
+def save(run: Run, path: str | Path) -> Path:
+    """Write the run to a NetCDF file; the file appears whole or not at all."""
+    with whole(path) as part:
+        netcdf.write(part, contents(run))
+    return Path(path)
+
+
+def attributes(path: str | Path) -> dict[str, Any]:
+    """Where the run in a file came from: what `provenance` said of it when it was saved."""
+    return netcdf.read(path).attributes
+
+
+def load(path: str | Path) -> Run:
+    """A run saved by `run.save`. It has its data, result and certificate, and no system to step on with."""
+    source = Path(path)
+    if not source.is_file():
+        raise ValueError(f"There is no file {source}.")
+    try:
+        data, _, attributes = netcdf.read(source)
+        return Run(
+            t=data["time"].values,
+            **_arrays(data),
+            result=Result(*(attributes[f"result_{k}"] for k in ("code", "time", "steps"))),
+            work=attributes["work"],
+            system=None,
+            method=None,
+            dt=float(attributes["dt"]),
+            notes=tuple(json.loads(attributes["notes"]).items()),
+            happened=_events(data, attributes),
+            drawn=_picture(data),
+            kinetic=data["kinetic"].values if "kinetic" in data else None,
+        )
+    except (OSError, KeyError) as error:
+        raise ValueError(f"{source} is not a run saved by holonomy: {error}") from error
+
+
+def _events(data: dict[str, Variable], attributes: dict[str, Any]) -> Events | None:
+    called = tuple(json.loads(attributes.get("event_names", "[]")))
+    if "event_t" not in data:
+        return event_log.none(data["q"].values.shape[1], called) if called else None
+    t, which, q, before, after = (data[f"event_{name}"].values for name in _EVENT_COLUMNS)
+    return Events(t, which, q, before, after, len(t), called)
+
+
+def _picture(data: dict[str, Variable]) -> Drawn | None:
+    if "x" not in data:
+        return None
+    _, x, about = data["x"]
+    if "rods" not in about:  # a file of an earlier version
+        return Drawn(x, rods(x, None, data["time"].values, data["q"].values), "")
+    return Drawn(x, tuple((int(i), int(j)) for i, j in json.loads(about["rods"])), str(about["note"]))
+
+
+def _arrays(data: dict[str, Variable]) -> dict[str, Any]:
+    rows = len(data["time"].values)
+    empty = {"multipliers": np.zeros((rows, 0)), "violation": np.zeros((rows, 2))}
+    held = {name: data[name].values if name in data else none for name, none in empty.items()}
+    return held | {name: data[name].values for name in ("q", "v", "energy", "momentum", "pull")}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"

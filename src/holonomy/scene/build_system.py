@@ -1,0 +1,158 @@
+"""From a scene to an `hl.System` and the arguments of `hl.simulate`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+import holonomy as hl
+from holonomy.scene.errors import SceneError
+from holonomy.scene.evaluate import Value, evaluate
+from holonomy.scene.expression import Expression
+from holonomy.scene.functions import DOT, TIME
+from holonomy.scene.resolve import Setup, resolve
+from holonomy.scene.spec import METHODS, Scene
+
+Time = Float[Array, ""]
+Vector = Float[Array, " n"]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A scene made into objects: the system, and what `hl.simulate` wants to know besides."""
+
+    setup: Setup
+    system: hl.System
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `hl.simulate` after the system."""
+        setup = self.setup
+        return {
+            "q0": jnp.asarray(setup.q),
+            "v0": jnp.asarray(setup.v),
+            "t_end": setup.t_end,
+            "dt": setup.dt,
+            "t0": setup.t,
+            "save_every": setup.save_every,
+            "method": method(setup),
+        }
+
+
+def build(scene: Scene) -> Built:
+    """The system of a scene, with its start and its method.
+
+    **Raises** `SceneError` as `resolve` does, and `ValueError` where the formulas do not make a mechanical system.
+    """
+    setup = resolve(scene)
+    system = setup.model.build(**setup.parameters) if setup.model is not None else _typed(setup)
+    _check_start(system, setup)
+    return Built(setup, system)
+
+
+def _typed(setup: Setup) -> hl.System:
+    """The system of a scene's own formulas."""
+    formulas = Formulas(setup)
+    common: dict[str, Any] = {"coordinates": dict(setup.coordinates), "parameters": dict(setup.parameters)}
+    if setup.scene.lagrangian is None:
+        return hl.System.from_positions(formulas.positions, formulas.masses, potential=formulas.potential, **common)
+    drawn = formulas.positions if setup.scene.positions is not None else None
+    return hl.System.from_lagrangian(formulas.lagrangian, positions=drawn, **common)
+
+
+def _check_start(system: hl.System, setup: Setup) -> None:
+    """At the start the energy is finite and no velocity has negative kinetic energy."""
+    state = (setup.t, jnp.asarray(setup.q), jnp.asarray(setup.v))
+    if not np.isfinite(system.energy(*state)):
+        raise SceneError("the energy has no finite value at the start; start elsewhere.", "initial")
+    mass = np.asarray(system.mass_matrix(*state))
+    if np.all(np.isfinite(mass)) and np.min(np.linalg.eigvalsh(mass)) < -1e-12 * np.max(np.abs(mass)):
+        raise SceneError(
+            "the kinetic energy is negative for some velocities at the start: a mass is negative, or a sign is wrong "
+            "(the Lagrangian is kinetic minus potential energy).",
+            "lagrangian",
+        )
+
+
+def method(setup: Setup) -> Any:
+    """The method a scene asks for, or None to let `hl.simulate` choose."""
+    if setup.method is None:
+        return None
+    return getattr(hl, METHODS[setup.method][0])(**setup.options)
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """A scene's formulas as functions of JAX arrays, in the signatures that `hl.System` takes."""
+
+    setup: Setup
+
+    def lagrangian(self, t: Time, q: Vector, v: Vector, p: Mapping[str, Any]) -> Float[Array, ""]:
+        """L(t, q, v, p)."""
+        formula = self._given(self.setup.scene.lagrangian)
+        return _array(evaluate(formula.tree, self.scope([formula], t, q, v, p)), q)
+
+    def potential(self, t: Time, q: Vector, p: Mapping[str, Any]) -> Float[Array, ""]:
+        """V(t, q, p); zero if the scene gives none."""
+        formula = self.setup.scene.potential
+        if formula is None:
+            return jnp.zeros_like(q[0])
+        return _array(evaluate(formula.tree, self.scope([formula], t, q, None, p)), q)
+
+    def positions(self, t: Time, q: Vector, p: Mapping[str, Any]) -> Float[Array, "particles d"]:
+        """x(t, q, p)."""
+        points = self._given(self.setup.scene.positions)
+        scope = self.scope([formula for point in points for formula in point], t, q, None, p)
+        return jnp.stack([jnp.stack([_array(evaluate(f.tree, scope), q) for f in point]) for point in points])
+
+    def masses(self, p: Mapping[str, Any]) -> Float[Array, " particles"]:
+        """The mass of each particle as a function of the parameters."""
+        masses = self._given(self.setup.scene.masses)
+        return jnp.stack([jnp.asarray(evaluate(mass.tree, p), dtype=jnp.float64) for mass in masses])
+
+    def scope(
+        self, formulas: Iterable[Expression], t: Time, q: Vector, v: Vector | None, p: Mapping[str, Any]
+    ) -> dict[str, Value]:
+        r"""The value of every name that these formulas use.
+
+        The rate of a definition $x(t, q)$ is its derivative along the motion,
+        $\partial_t x + (\partial x/\partial q) v$, by forward differentiation of the same tree.
+        """
+        made = self.setup.definitions
+        needed = made.needed(formulas)
+        still = {name: formula for name, formula in made.still.items() if name in needed}
+
+        def placed(time: Time, point: Vector) -> dict[str, Value]:
+            scope: dict[str, Value] = {**p, TIME: time, **dict(zip(self.setup.coordinates, point))}
+            for name, formula in still.items():
+                scope[name] = _array(evaluate(formula.tree, scope), point)
+            return scope
+
+        if v is None:
+            return placed(t, q)
+        defined = {name: name + DOT for name in still if name + DOT in needed}
+        scope = placed(t, q)
+        scope.update({name + DOT: rate for name, rate in zip(self.setup.coordinates, v)})
+        if defined:
+            _, rates = jax.jvp(lambda s, x: {n: placed(s, x)[n] for n in defined}, (t, q), (jnp.ones_like(t), v))
+            scope.update({defined[name]: rate for name, rate in rates.items()})
+        for name, formula in made.moving.items():
+            if name in needed:
+                scope[name] = evaluate(formula.tree, scope)
+        return scope
+
+    @staticmethod
+    def _given(part: Any) -> Any:
+        if part is None:
+            raise LookupError("This scene has no such formula.")
+        return part
+
+
+def _array(value: Value, like: Vector) -> Float[Array, ""]:
+    return jnp.asarray(value, dtype=like.dtype)

@@ -1,0 +1,1 @@
+"""Compiling a lab's structures in processes of their own."""

@@ -1,0 +1,120 @@
+"""From a lab's system to machine code for its motion and its picture. Runs in the workshop: it traces with JAX."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from holonomy.motion import AbstractMethod, Code
+from holonomy.motion.loops import plain
+from holonomy.studio.compile.kernel import Blueprint, Layout
+from holonomy.systems import System
+from holonomy.trace.lowering.statements import Unsupported
+from holonomy.trace.native.object_file import XLA, Parcel, export, pack
+
+_log = logging.getLogger(__name__)
+
+Observed = tuple[Any, Any, Any]
+"""Channels, positions of the moving points, strains of the rods."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a lab computes in one structure, as functions to be traced.
+
+    `system` makes the system of a row of `numbers` numbers (the parameters); `observe` tells what is plotted and drawn
+    of a state. `routines` are further functions, with example arguments, that the lab calls as `kernel.routines`;
+    the same function object in several structures is compiled once.
+    """
+
+    system: Callable[[Any], System]
+    numbers: int
+    dimension: int
+    method: AbstractMethod
+    observe: Callable[[System, Any, Any, Any], Observed]
+    routines: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]] = field(default_factory=dict)
+
+
+def blueprint(program: Program) -> Blueprint:
+    """All that a process without JAX needs to run the program."""
+    n, method = program.dimension, program.method
+    numbers, zeros = np.ones(program.numbers), np.zeros(n)
+    shape = jax.eval_shape(lambda p, t, q, v: method.start(program.system(p), t, q, v), numbers, 0.0, zeros, zeros)
+    leaves, tree = jax.tree.flatten(shape)
+
+    def flat(state: Any) -> Any:
+        return jnp.concatenate([jnp.ravel(leaf).astype(float) for leaf in jax.tree.leaves(state)])
+
+    def deep(row: Any) -> Any:
+        cuts = np.cumsum([0, *(leaf.size for leaf in leaves)])
+        parts = [row[a : a + leaf.size].reshape(leaf.shape) for a, leaf in zip(cuts, leaves, strict=False)]
+        return jax.tree.unflatten(tree, [x.astype(leaf.dtype) for x, leaf in zip(parts, leaves, strict=True)])
+
+    def seen(system: System, t: Any, state: Any) -> Any:
+        q, v = method.read(system, t, state)
+        return jnp.concatenate([t[None], q, v, *(jnp.ravel(x) for x in program.observe(system, t, q, v))])
+
+    def start(p: Any, t: Any, q: Any, v: Any) -> Any:
+        return flat(method.start(program.system(p), t, q, v))
+
+    def advance(p: Any, row: Any, clock: Any, count: Any) -> Any:
+        system = program.system(p)
+        zero = jnp.int64(0)
+        begin = plain.Progress(deep(row), count[0], jnp.int32(Code.ok), zero, jnp.int32(0))
+        end = jax.lax.while_loop(
+            lambda now: (now.code == Code.ok) & (now.index < count[0] + count[1]),
+            lambda now: plain.advance(system, method, clock[0], clock[1], now),
+            begin,
+        )
+        t = clock[0] + end.index * clock[1]
+        return flat(end.state), jnp.stack([end.index, end.code.astype(jnp.int64)]), seen(system, t, end.state)
+
+    width = sum(leaf.size for leaf in leaves)
+    time = np.float64(0.0)
+    functions = {
+        "start": (start, (numbers, time, zeros, zeros)),
+        "advance": (advance, (numbers, np.zeros(width), np.zeros(2), np.zeros(2, np.int64))),
+    }
+    parcels = {name: _compiled(function, args) for name, (function, args) in functions.items()}
+    parcels |= {name: _packed(function, *args) for name, (function, args) in program.routines.items()}
+    native = all(parcel.identity != XLA for parcel in parcels.values())
+    engine = "native (one machine function)" if native else "xla on cpu (no native code for this structure)"
+    return Blueprint(parcels, _layout(program), engine, method.label, _traits(method))
+
+
+def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Parcel:
+    """Machine code, or where there is none the function as XLA runs it."""
+    try:
+        return pack(function, args)
+    except Unsupported as error:
+        _log.warning("no native code: %s", error)
+        return export(function, args)
+
+
+_kept: dict[Any, Parcel] = {}
+
+
+def _packed(function: Callable[..., Any], *args: Any) -> Parcel:
+    """A lab's own routine: several structures may share one, so that each function is compiled once."""
+    key = (function, tuple((np.shape(a), np.asarray(a).dtype.str) for a in args))
+    if key not in _kept:
+        _kept[key] = _compiled(function, args)
+    return _kept[key]
+
+
+def _layout(program: Program) -> Layout:
+    zeros = np.zeros(program.dimension)
+    channels, positions, strain = jax.eval_shape(
+        lambda p, t, q, v: program.observe(program.system(p), t, q, v), np.ones(program.numbers), 0.0, zeros, zeros
+    )
+    return Layout(program.dimension, channels.size, positions.shape[0], positions.shape[1], strain.size)
+
+
+def _traits(method: AbstractMethod) -> tuple[str, ...]:
+    return (f"order {method.order}", *(trait for trait in method.traits.split(", ") if trait))

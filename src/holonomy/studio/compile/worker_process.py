@@ -1,0 +1,180 @@
+"""Python processes beside the server that trace, compile and derive, so that the one that feeds the pages never waits.
+
+Tracing holds the interpreter's lock: in the server's own process it would stop every picture. A worker is told what to
+call by pickles on its standard input and answers on its standard output; it ends when the server does, however that
+ends, because its input closes. `python -m holonomy.studio.compile.worker_process` is a worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import logging
+import os
+import pickle
+import queue
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, BinaryIO, Final
+
+_log = logging.getLogger(__name__)
+_HEAD: Final = struct.Struct("<Q")
+QUIET: Final = 1.0
+"""Seconds without work for users after which work ahead begins: users change things several times in a row."""
+_LOOK_AGAIN: Final = 0.1
+SOON: Final = 0
+SOMETIME: Final = 1
+
+
+class WorkError(Exception):
+    """What a worker could not do; the sentence says why."""
+
+
+class Worker:
+    """One process and the line of jobs before it, the urgent ones first. The process starts with the first job."""
+
+    def __init__(self, name: str, niceness: int, yields_to: Worker | None = None):
+        self._niceness = niceness
+        self._yields_to = yields_to
+        self._last_work = time.monotonic() - QUIET
+        self._working = False
+        self._jobs: queue.PriorityQueue[tuple[int, int, Future[Any] | None, tuple[str, tuple[Any, ...]]]]
+        self._jobs = queue.PriorityQueue()
+        self._serial = itertools.count()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._main, name=f"studio-{name}", daemon=True)
+        self._thread.start()
+
+    def submit(self, function: str, *args: Any, urgency: int = SOON) -> Future[Any]:
+        """Call `module:function` there. The future can be cancelled until its turn comes."""
+        future: Future[Any] = Future()
+        self._jobs.put((urgency, next(self._serial), future, (function, args)))
+        return future
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it has had nothing to do for a while."""
+        return not self._working and not self.waiting and time.monotonic() - self._last_work > QUIET
+
+    @property
+    def waiting(self) -> int:
+        """Jobs whose turn has not come."""
+        return self._jobs.qsize()
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self._jobs.put((-1, next(self._serial), None, ("", ())))
+        self._end()
+
+    def _main(self) -> None:
+        while True:
+            entry = self._jobs.get()
+            urgency, _, future, job = entry
+            if future is None:
+                return
+            if urgency == SOMETIME and self._yields_to is not None and not self._yields_to.quiet:
+                self._jobs.put(entry)  # something more urgent may come meanwhile
+                time.sleep(_LOOK_AGAIN)
+                continue
+            if not future.set_running_or_notify_cancel():
+                continue
+            self._working = True
+            try:
+                good, value = self._call(job)
+            except (OSError, EOFError, pickle.PickleError) as error:
+                self._end()
+                good, value = False, f"The process that compiles ended without an answer ({error})."
+            self._working, self._last_work = False, time.monotonic()
+            if good:
+                future.set_result(value)
+            else:
+                future.set_exception(WorkError(value))
+
+    def _call(self, job: tuple[str, tuple[Any, ...]]) -> tuple[bool, Any]:
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "holonomy.studio.compile.worker_process", str(self._niceness)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"},
+            )
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        _send(stdin, job)
+        return _receive(stdout)
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    with contextlib.suppress(OSError):
+                        stream.close()
+
+
+class Workshop:
+    """Two workers: one for what a user waits for, one for what may be wanted next and for long derivations."""
+
+    def __init__(self) -> None:
+        # Motion goes first where all want the processor, then what someone waits for.
+        self.first = Worker("compiler", 3)
+        self.second = Worker("scribe", 15, yields_to=self.first)
+
+    def stop(self) -> None:
+        """End both."""
+        self.first.stop()
+        self.second.stop()
+
+
+def _send(stream: BinaryIO | Any, value: Any) -> None:
+    data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.write(_HEAD.pack(len(data)) + data)
+    stream.flush()
+
+
+def _receive(stream: BinaryIO | Any) -> Any:
+    head = stream.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        raise EOFError("the other side has closed")
+    (size,) = _HEAD.unpack(head)
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError("the other side closed within a message")
+    return pickle.loads(data)  # both ends are this program, joined by a pipe of its own
+
+
+def done(function: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
+    """Whether a job could be done, and its result or a sentence."""
+    module, _, name = function.partition(":")
+    try:
+        called: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        return True, called(*args)
+    except Exception as error:  # whatever it is, the server must hear of it and the worker go on
+        logging.getLogger(__name__).exception("a job failed: %s", function)
+        return False, f"{type(error).__name__}: {error}"
+
+
+def main() -> None:
+    """Do jobs until the server closes the line."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(int(sys.argv[1]))
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not get among the answers
+    questions = sys.stdin.buffer
+    with contextlib.suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
+        while True:
+            function, args = _receive(questions)
+            _send(answers, done(function, args))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+r"""What the Linkage lab draws on the configuration sphere of four rods, from compiled code: colours and geodesics.
+
+Lengths are those of the kinetic metric: the square root of twice the energy, times time.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float
+
+from holonomy.studio.compile.kernel import Kernel
+from holonomy.viewer.protocol import messages
+
+RODS: Final = 4
+"""With four rods the configurations form a surface."""
+ROWS: Final = 97
+COLUMNS: Final = 193
+RAYS: Final = 32
+"""Geodesics in a fan."""
+POINTS: Final = 129
+"""Points of a drawn geodesic."""
+BETWEEN: Final = 4
+"""Steps from one of them to the next."""
+_CLIPPED: Final = 1.0
+"""Per cent of the sphere, at either end, whose values lie beyond the ends of the colour scale."""
+NODES: Final = 65
+"""Corners of the polygon with which a shortest motion is sought."""
+
+Point = Float[np.ndarray, " 3"]
+Path = Float[np.ndarray, "points 3"]
+FIELDS: Final = {
+    "gauss": ("K", "Gaussian curvature", "kg⁻¹ m⁻²"),
+    "bending": ("|II|²", "Total bending", "kg⁻¹ m⁻²"),
+}
+
+
+def placed(x: np.ndarray) -> np.ndarray:
+    """Where points (..., n - 1) of the sphere of configurations stand in the picture: the first coordinate upwards."""
+    third = x[..., 2] if x.shape[-1] > 2 else np.zeros(x.shape[:-1])
+    return np.stack([x[..., 1], third, x[..., 0]], axis=-1)
+
+
+def taken(place: Point) -> Point:
+    """The inverse of `placed` for four rods."""
+    return np.array([place[2], place[0], place[1]])
+
+
+def grid() -> Float[np.ndarray, "vertices 3"]:
+    """Points of the sphere at the vertices of the picture's mesh, row by row; see `messages.Surface`."""
+    polar = np.pi * np.arange(ROWS) / (ROWS - 1)
+    turn = 2 * np.pi * np.arange(COLUMNS) / (COLUMNS - 1)
+    across = np.sin(polar)[:, None]
+    place = np.stack(
+        [across * np.cos(turn), across * np.sin(turn), np.broadcast_to(np.cos(polar)[:, None], (ROWS, COLUMNS))],
+        axis=-1,
+    ).reshape(-1, 3)
+    return np.ascontiguousarray(place[:, [2, 0, 1]])
+
+
+def coloured(kernel: Kernel, numbers: np.ndarray, field: str, picture: int) -> messages.Surface:
+    """The sphere with its curvature or bending."""
+    values = kernel.routines["fields"](numbers, grid())[0 if field == "gauss" else 1]
+    low, high = _bulk(values)
+    symbol, label, unit = FIELDS[field]
+    return messages.Surface(
+        picture, ROWS, COLUMNS, symbol, label, unit, low, high, float(values.min()), float(values.max()), packed(values)
+    )
+
+
+def _bulk(values: np.ndarray) -> tuple[float, float]:
+    """Between these lie the values on all but `_CLIPPED` per cent of the round sphere at either end."""
+    area = np.repeat(np.sin(np.pi * np.arange(ROWS) / (ROWS - 1)), COLUMNS)
+    order = np.argsort(values)
+    share = np.cumsum(area[order]) / area.sum()
+    low, high = np.searchsorted(share, [0.01 * _CLIPPED, 1.0 - 0.01 * _CLIPPED])
+    return float(values[order[low]]), float(values[order[min(high, len(values) - 1)]])
+
+
+def packed(values: np.ndarray) -> str:
+    """Numbers for a message: little-endian float32 in base64."""
+    return base64.b64encode(np.ascontiguousarray(values, "<f4").tobytes()).decode()
+
+
+# ── Geodesics ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def paths(kernel: Kernel, numbers: np.ndarray, x: Point, velocities: np.ndarray) -> Float[np.ndarray, "k points 3"]:
+    """The geodesics from x with up to `RAYS` velocities, each followed for time 1."""
+    count = len(velocities)
+    rows = np.zeros((RAYS, 3))
+    rows[:count] = velocities
+    return kernel.routines["paths"](numbers, x, rows, count)[0][:count]
+
+
+def fan(kernel: Kernel, numbers: np.ndarray, x: Point, length: float) -> Float[np.ndarray, "rays points 3"]:
+    """Geodesics of one length from x in directions evenly around it, as the round sphere sees them.
+
+    The length is in metres: that in the kinetic metric, divided by the square root of what one hinge weighs in it.
+    """
+    length *= np.sqrt(2 / 3 * numbers[1] + numbers[2])
+    away = np.eye(3)[int(np.argmin(np.abs(x)))]
+    first = away - (away @ x) * x
+    first /= np.linalg.norm(first)
+    angles = 2 * np.pi * np.arange(RAYS) / RAYS
+    ways = np.outer(np.cos(angles), first) + np.outer(np.sin(angles), np.cross(x, first))
+    speeds = kernel.routines["speeds"](numbers, np.broadcast_to(x, (RAYS, 3)), ways)[0]
+    return paths(kernel, numbers, x, ways * (length / speeds)[:, None])

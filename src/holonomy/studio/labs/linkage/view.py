@@ -1,0 +1,274 @@
+"""What the page is told about the Linkage lab."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from holonomy.studio.labs.base import Coordinates, Settings
+from holonomy.studio.labs.linkage import sphere as sphere
+from holonomy.studio.labs.pendulum.view import symbol
+from holonomy.viewer.protocol import messages
+
+if TYPE_CHECKING:
+    from holonomy.studio.labs.linkage.lab import LinkageLab
+
+MOST_RODS: Final = 6
+TURN: Final = 2 * np.pi
+_WINDOW: Final = 20.0
+_EDGE: Final = 0.02
+"""How near the base comes to the ends of its range."""
+_AHEAD: Final = 10.0
+"""Seconds that the exported motion goes on."""
+
+ROUTES: Final = {
+    "none": ("none", "The motion on the sphere alone."),
+    "chart": ("angles φ, t", "Christoffel symbols in the angles; it breaks down at the poles."),
+    "embedding": ("embedding", "Every hinge accelerates by II(v, v), normal to the sphere of configurations."),
+    "rods": ("rods", "Hinges as particles held together by rods: constraints with multipliers."),
+}
+
+
+def defaults(rods: int) -> dict[str, float]:
+    """Every parameter that is shown, at its default."""
+    return {"rods": float(rods), "base": rods - 1.0, "rod_mass": 0.0, "hinge_mass": 1.0, "fan_length": 4.0}
+
+
+def chosen(rods: int) -> dict[str, str]:
+    """Every choice at its default."""
+    return {"field": "gauss", "route": "none"} if rods == sphere.RODS else {"route": "none"}
+
+
+def switches(rods: int) -> dict[str, bool]:
+    """Every switch at its default."""
+    return {"fan": False} if rods == sphere.RODS else {}
+
+
+def beside(rods: int, route: str) -> int:
+    """How many coordinates the second route has."""
+    return {"none": 0, "chart": rods - 2}.get(route, 2 * (rods - 1))
+
+
+def note(rods: int) -> str:
+    """What the second picture shows where it is no surface."""
+    if rods == 3:
+        return "With three rods the configurations form a circle."
+    if rods > sphere.RODS:
+        return f"Of the sphere of dimension {rods - 2}, three coordinates are shown."
+    return ""
+
+
+def view(lab: LinkageLab, settings: Settings, revision: int) -> messages.LabView:
+    """The lab under these settings."""
+    rods, route = int(settings.parameters["rods"]), settings.choices["route"]
+    second = route != "none"
+    return messages.LabView(
+        name=lab.name,
+        title=lab.title,
+        summary=_summary(rods),
+        revision=revision,
+        anchors=2,
+        pictures=(
+            messages.PictureView("plane", "Linkage", "plane"),
+            messages.PictureView("configurations", _space(rods), "surface"),
+        ),
+        coordinates=coordinates(rods, route),
+        parameters=_parameters(rods, settings.toggles.get("fan", False)),
+        choices=_choices(rods),
+        toggles=_toggles(rods),
+        actions=_actions(settings),
+        bodies=_bodies(rods, False) + (_bodies(rods, True) if second else ()),
+        rods=_rods(rods, False) + (_rods(rods, True) if second else ()),
+        energies=(messages.EnergyView("kinetic", "Kinetic", "T"),),
+        channels=_channels(rods, second),
+        plots=_plots(rods, second),
+        method="Runge–Kutta 4",
+        dt=lab.step(settings),
+        frame_seconds=lab.frame_seconds,
+        speed_low=0.1,
+        speed_high=5.0,
+    )
+
+
+def coordinates(rods: int, route: str) -> tuple[messages.CoordinateView, ...]:
+    """The point of the sphere, and where there is a second route, what it counts with."""
+    main = tuple(
+        messages.CoordinateView(f"x{i}", symbol("x", i), "", symbol("ẋ", i), "s⁻¹", None) for i in range(1, rods)
+    )
+    if route == "none":
+        return main
+    if route == "chart":
+        outer = [symbol("φ", i) for i in range(1, rods - 2)] if rods > 4 else ["φ"][: rods - 3]
+        names = [f"phi{i}" for i in range(1, rods - 2)]
+        pairs = [*zip(names, outer, strict=True), ("t", "t")]
+        return main + tuple(
+            messages.CoordinateView(f"beside_{n}", f"{s}′", "rad", f"{s}̇′", "rad/s", TURN) for n, s in pairs
+        )
+    return main + tuple(
+        messages.CoordinateView(f"beside_{axis}{i}", f"p{symbol(axis, i)}′", "m", f"ṗ{symbol(axis, i)}′", "m/s", None)
+        for i in range(1, rods)
+        for axis in "xy"
+    )
+
+
+def circle(rods: int) -> tuple[messages.CurveView, ...]:
+    """All configurations of three rods, as a line."""
+    if rods != 3:
+        return ()
+    turn = np.linspace(0.0, TURN, 181)
+    points = sphere.placed(np.stack([np.sin(turn), np.cos(turn)], axis=1))
+    return (messages.CurveView("axis", sphere.packed(points)),)
+
+
+def snippet(settings: Settings, t: float, x: Coordinates, v: Coordinates, steps: int) -> str:
+    """A Python program with the same linkage in the same state. Decimals are the shortest that read back exactly."""
+    p = settings.parameters
+    return "\n".join(
+        [
+            f'"""A linkage as the Holonomy studio showed it at t = {t:.6g} s."""',
+            "",
+            "import numpy as np",
+            "",
+            "import holonomy as hl",
+            "",
+            f"link = hl.Linkage(rods={int(p['rods'])}, base={p['base']!r}, rod_mass={p['rod_mass']!r}, "
+            f"hinge_mass={p['hinge_mass']!r})",
+            'system = link.system("sphere")',
+            f"t = {float(t)!r}",
+            f"q = np.array({x.tolist()!r})  # a point of the sphere; its hinges: link.hinges(q)",
+            f"v = np.array({v.tolist()!r})",
+            "",
+            "run = hl.simulate(",
+            f"    system, q, v, t + {_AHEAD!r}, t0=t, dt=1 / {steps}, save_every={steps // 60}, method=hl.RK4(), "
+            "throw=False,",
+            ")",
+            "print(run.certificate)",
+            "",
+        ]
+    )
+
+
+def _summary(rods: int) -> str:
+    return (
+        f"{('Three', 'Four', 'Five', 'Six')[rods - 3]} unit rods between two pins. "
+        f"Moving freely, they follow a geodesic of the {_space(rods).lower()}."
+    )
+
+
+def _space(rods: int) -> str:
+    return {3: "Circle of configurations", 4: "Sphere of configurations"}.get(
+        rods, f"{rods - 2}-sphere of configurations"
+    )
+
+
+def _parameters(rods: int, fan: bool) -> tuple[messages.ParameterView, ...]:
+    first = [
+        messages.ParameterView("rods", "Number of rods", "n", "", 3, MOST_RODS, 1, 4, integer=True),
+        messages.ParameterView(
+            "base", "Length of the base", "L", "m", rods - 2 + _EDGE, rods - _EDGE, 0.01, rods - 1.0
+        ),
+        messages.ParameterView("rod_mass", "Mass of each rod", "mₑ", "kg", 0.0, 3.0, 0.01, 0.0),
+        messages.ParameterView("hinge_mass", "Mass of each hinge", "mᵥ", "kg", 0.0, 3.0, 0.01, 1.0),
+    ]
+    if fan:
+        first.append(messages.ParameterView("fan_length", "Length of the fan", "s", "m", 0.5, 16.0, 0.1, 4.0))
+    return tuple(first)
+
+
+def _choices(rods: int) -> tuple[messages.ChoiceView, ...]:
+    routes = messages.ChoiceView(
+        "route", "Second route", tuple(messages.Option(name, *words) for name, words in ROUTES.items()), "none"
+    )
+    if rods != sphere.RODS:
+        return (routes,)
+    colours = messages.ChoiceView(
+        "field",
+        "Colour by",
+        (
+            messages.Option("gauss", "K", "Gaussian curvature of the kinetic metric."),
+            messages.Option("bending", "|II|²", "Total bending of the sphere in the space of hinges."),
+        ),
+        "gauss",
+    )
+    return (colours, routes)
+
+
+def _toggles(rods: int) -> tuple[messages.ToggleView, ...]:
+    if rods != sphere.RODS:
+        return ()
+    return (
+        messages.ToggleView("fan", "Geodesic fan", False, "Geodesics in all directions from where the motion began."),
+    )
+
+
+def _actions(settings: Settings) -> tuple[messages.ActionView, ...]:
+    if int(settings.parameters["rods"]) != sphere.RODS:
+        return ()
+    both = "a1" in settings.parameters and "b1" in settings.parameters
+    fan = (messages.ActionView("here", "Fan from here"),) if settings.toggles["fan"] else ()
+    marks = (
+        messages.ActionView("mark_a", "Mark A here", "The shortest motion goes from A to B."),
+        messages.ActionView("mark_b", "Mark B here", "The shortest motion goes from A to B."),
+    )
+    travel = (
+        messages.ActionView("travel", "Move from A to B", "Along the shortest geodesic, in four seconds."),
+        messages.ActionView("clear", "Clear marks"),
+    )
+    return (*fan, *marks, *(travel if both else ()))
+
+
+def _bodies(rods: int, ghost: bool) -> tuple[messages.BodyView, ...]:
+    word = "second hinge" if ghost else "hinge"
+    hinges = tuple(messages.BodyView(f"{word} {i}", True, i, ghost, not ghost, not ghost, 0) for i in range(1, rods))
+    # beyond four rods a place in the ball does not name a configuration
+    held = not ghost and rods <= sphere.RODS
+    return (*hinges, messages.BodyView("second point" if ghost else "point", True, 0, ghost, held, held, 1))
+
+
+def _rods(rods: int, ghost: bool) -> tuple[messages.RodView, ...]:
+    first = 2 + (rods if ghost else 0)
+    ends = [0, *range(first, first + rods - 1), 1]
+    return tuple(messages.RodView(ends[i], ends[i + 1], False, ghost) for i in range(rods))
+
+
+def _channels(rods: int, second: bool) -> tuple[messages.ChannelView, ...]:
+    channels = [
+        messages.ChannelView("kinetic", "T", "Kinetic energy", "J", "Energy"),
+        *(
+            messages.ChannelView(f"x{i}", symbol("x", i), f"Coordinate {i}", "", "Point", None, i - 1)
+            for i in range(1, rods)
+        ),
+        *(
+            messages.ChannelView(f"v{i}", symbol("ẋ", i), f"Velocity {i}", "s⁻¹", "Velocity of the point", None, i - 1)
+            for i in range(1, rods)
+        ),
+        *(
+            messages.ChannelView(f"tension{i}", symbol("τ", i), f"Tension of rod {i}", "N", "Rod tensions", None, i - 1)
+            for i in range(1, rods + 1)
+        ),
+        messages.ChannelView(
+            "bending", "|II(v,v)|", "Bending of the path", "N kg⁻½", "Bending", None, 0, highlight=True
+        ),
+        messages.ChannelView("pull", "|F|", "Force of the rods", "N kg⁻½", "Bending", None, 1, highlight=True),
+    ]
+    if second:
+        channels += [
+            messages.ChannelView(
+                "second_kinetic", "T′", "Kinetic energy by the second route", "J", "Energy", ghost=True
+            ),
+            messages.ChannelView("divergence", "d", "Distance of the two routes", "m", "Divergence", logarithmic=True),
+        ]
+    return tuple(channels)
+
+
+def _plots(rods: int, second: bool) -> tuple[messages.PlotView, ...]:
+    tensions = tuple(f"tension{i}" for i in range(1, rods + 1))
+    plots = [
+        messages.PlotView("Rod tensions", "time", ("t",), tensions, _WINDOW),
+        messages.PlotView("Bending and force", "time", ("t",), ("bending", "pull"), _WINDOW),
+        messages.PlotView("Point on the sphere", "time", ("t",), tuple(f"x{i}" for i in range(1, rods)), _WINDOW),
+    ]
+    if second:
+        plots[2:] = [messages.PlotView("Distance of the two routes", "time", ("t",), ("divergence",), _WINDOW)]
+    return tuple(plots)

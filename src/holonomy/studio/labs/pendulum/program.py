@@ -1,0 +1,129 @@
+"""What is compiled for the Pendulum lab. Imported in the workshop only: it needs JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import holonomy as hl
+from holonomy.studio.compile.program import Observed, Program
+from holonomy.studio.labs.base import Settings, Structure
+
+_METHODS: Final[Mapping[str, Callable[[], Any]]] = {
+    "gauss2": lambda: hl.Gauss(2),
+    "gauss3": lambda: hl.Gauss(3),
+    "rk4": hl.RK4,
+    "symplectic": hl.SymplecticEuler,
+    "euler": hl.Euler,
+}
+_PARTS: Final = {
+    "energy": "Lagrangian",
+    "lagrange": "Lagrange's equations",
+    "acceleration": "Accelerations",
+    "hamilton": "Hamiltonian and Hamilton's equations",
+}
+_READABLE: Final = 4
+"""Links whose equations fit on a screen."""
+
+
+def program(structure: Structure) -> Program:
+    """The motion of a pendulum of this many rods or springs."""
+    parts: dict[str, Any] = dict(structure)
+    links = parts["links"]
+    elastic = parts["model"] == "elastic"
+    make, base = (_elastic, _springs(links)) if elastic else (_rigid, _rods(links))
+    return Program(
+        system=lambda p: make(base, p),
+        numbers=3 + 2 * links,
+        dimension=2 * links if elastic else links,
+        method=_METHODS[parts["method"]](),
+        observe=_seen_elastic if elastic else _seen_rigid,
+    )
+
+
+def library(settings: Settings, lengths: np.ndarray, masses: np.ndarray) -> tuple[hl.System, Any]:
+    """The system and method that a user would make."""
+    p, method = settings.parameters, _METHODS[settings.choices["method"]]()
+    if settings.choices["model"] == "elastic":
+        return hl.ElasticPendulum(lengths, masses, p["stiffness"], p["gravity"], p["damping"]), method
+    return hl.Pendulum(lengths, masses, p["gravity"], p["damping"]), method
+
+
+def equations(structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The equations of motion to read, with a sentence."""
+    parts: dict[str, Any] = dict(structure)
+    links = parts["links"]
+    if links > _READABLE:
+        return (
+            f"The equations of {links} links fill pages. Choose {_READABLE} links or fewer to read them; they are "
+            "computed in the same way for any number.",
+            (),
+        )
+    one = np.ones(links)
+    elastic = parts["model"] == "elastic"
+    system = hl.ElasticPendulum(one, one, one) if elastic else hl.Pendulum(one, one)
+    found = system.equations()
+    return "", tuple((_PARTS.get(part, part), _lettered(found.part(part))) for part in found.parts)
+
+
+def _lettered(latex: str) -> str:
+    """With the letters of the page in place of the parameters' names."""
+    for word, letter in (("lengths", "l"), ("masses", "m"), ("stiffness", "k"), ("gravity", "g")):
+        latex = latex.replace(rf"\mathrm{{{word}}}", letter)
+    return latex
+
+
+def _rods(links: int) -> hl.System:
+    """Made with some friction, so that the form has it; its numbers are data."""
+    return hl.Pendulum(np.ones(links), np.ones(links), damping=1.0)
+
+
+def _springs(links: int) -> hl.System:
+    return hl.ElasticPendulum(np.ones(links), np.ones(links), 1.0, damping=1.0)
+
+
+def _rigid(base: hl.System, p: Any) -> hl.System:
+    links = (p.shape[0] - 3) // 2
+    return base.with_parameters(
+        gravity=p[0], damping=jnp.broadcast_to(p[1], (links,)), lengths=p[3 : 3 + links], masses=p[3 + links :]
+    )
+
+
+def _elastic(base: hl.System, p: Any) -> hl.System:
+    links = (p.shape[0] - 3) // 2
+    return _rigid(base, p).with_parameters(stiffness=jnp.broadcast_to(p[2], (links,)))
+
+
+def _seen_rigid(system: hl.System, t: Any, q: Any, v: Any) -> Observed:
+    kinetic, potential, x = _energies(system, t, q, v)
+    energies = jnp.stack([kinetic, potential, kinetic + potential])
+    return jnp.concatenate([energies, q, v]), x, jnp.zeros_like(q)
+
+
+def _seen_elastic(system: hl.System, t: Any, q: Any, v: Any) -> Observed:
+    kinetic, potential, x = _energies(system, t, q, v)
+    p: Any = system.parameters
+    steps, rates = (jnp.diff(jnp.concatenate([jnp.zeros((1, 2)), y.reshape(-1, 2)]), axis=0) for y in (q, v))
+    squares = jnp.sum(steps * steps, axis=1)
+    strain = jnp.sqrt(squares) / p.lengths - 1.0
+    springs = jnp.sum(0.5 * p.stiffness * (strain * p.lengths) ** 2)
+    angles = jnp.arctan2(steps[:, 0], -steps[:, 1])
+    turning = (steps[:, 0] * rates[:, 1] - steps[:, 1] * rates[:, 0]) / squares
+    energies = jnp.stack([kinetic, potential, springs, kinetic + potential + springs])
+    return jnp.concatenate([energies, angles, turning, strain]), x, strain
+
+
+def _energies(system: hl.System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
+    """Kinetic energy, energy in the field of gravity, and where the bobs are."""
+    p, places = system.parameters, system.positions
+    x, w = jax.jvp(lambda y: _called(places, t, y, p), (q,), (v,))
+    kinetic = 0.5 * jnp.sum(p["masses"] * jnp.sum(w * w, axis=1))
+    return kinetic, p["gravity"] * jnp.sum(p["masses"] * x[:, 1]), x
+
+
+def _called(places: Any, t: Any, q: Any, p: Any) -> Any:
+    return places(t, q, p)

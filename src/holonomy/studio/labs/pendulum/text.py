@@ -1,0 +1,132 @@
+"""The Pendulum lab's state as text that other programs read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from holonomy.models.catalogue import MOST_LINKS
+from holonomy.studio.labs.base import Coordinates, Refusal, Settings
+
+if TYPE_CHECKING:
+    from holonomy.studio.labs.pendulum.lab import PendulumLab
+
+_METHODS: Final = {
+    "gauss2": ("hl.Gauss(2)", '{ name = "gauss", stages = 2 }'),
+    "gauss3": ("hl.Gauss(3)", '{ name = "gauss", stages = 3 }'),
+    "rk4": ("hl.RK4()", '"rk4"'),
+    "symplectic": ("hl.SymplecticEuler()", '"symplectic_euler"'),
+    "euler": ("hl.Euler()", '"euler"'),
+}
+_AHEAD: Final = 10.0
+"""Seconds that the exported motion goes on."""
+
+
+def snippet(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
+    """A Python program with the same system in the same state. Decimals are the shortest that read back exactly."""
+    p = settings.parameters
+    kind = "hl.ElasticPendulum" if settings.choices["model"] == "elastic" else "hl.Pendulum"
+    springs = [f"    stiffness={p['stiffness']!r},"] if settings.choices["model"] == "elastic" else []
+    steps, every = _steps(lab, settings)
+    return "\n".join(
+        [
+            f'"""A pendulum as the Holonomy studio showed it at t = {t:.6g} s."""',
+            "",
+            "import numpy as np",
+            "",
+            "import holonomy as hl",
+            "",
+            f"system = {kind}(",
+            f"    lengths={_each(settings, 'length')},",
+            f"    masses={_each(settings, 'mass')},",
+            *springs,
+            f"    gravity={p['gravity']!r},",
+            f"    damping={p['damping']!r},",
+            ")",
+            f"t = {float(t)!r}",
+            f"q = np.array({q.tolist()!r})  # {', '.join(lab.columns(settings))}",
+            f"v = np.array({v.tolist()!r})",
+            "",
+            "run = hl.simulate(",
+            f"    system, q, v, t + {_AHEAD!r}, t0=t, dt=1 / {steps}, save_every={every},",
+            f"    method={_METHODS[settings.choices['method']][0]}, throw=False,",
+            ")",
+            "print(run.certificate)",
+            "",
+        ]
+    )
+
+
+def scene(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
+    """A scene file with the same system in the same state."""
+    p, links = settings.parameters, int(settings.parameters["links"])
+    if p["damping"] > 0:
+        raise Refusal("A scene file has no friction; set it to zero, or take the Python program.")
+    if links > MOST_LINKS:
+        raise Refusal(f"A scene file holds up to {MOST_LINKS} links; take the Python program for {links}.")
+    elastic = settings.choices["model"] == "elastic"
+    steps, every = _steps(lab, settings)
+    system = _springs(settings) if elastic else _rods(settings)
+    return "\n".join(
+        [
+            f'title = "Pendulum, as the studio showed it at t = {t:.6g} s"',
+            *system,
+            "",
+            "[initial]",
+            f"t = {float(t)!r}",
+            f"q = {q.tolist()!r}",
+            f"v = {v.tolist()!r}",
+            "",
+            "[motion]",
+            f"t_end = {float(t) + _AHEAD!r}",
+            f'dt = "1/{steps}"',
+            f"save_every = {every}",
+            f"method = {_METHODS[settings.choices['method']][1]}",
+            "",
+        ]
+    )
+
+
+def _rods(settings: Settings) -> list[str]:
+    return [
+        f'model = {{ name = "multi_pendulum", links = {int(settings.parameters["links"])} }}',
+        "",
+        "[parameters]",
+        f"lengths = {_each(settings, 'length')}",
+        f"masses = {_each(settings, 'mass')}",
+        f"g = {settings.parameters['gravity']!r}",
+    ]
+
+
+def _springs(settings: Settings) -> list[str]:
+    links, p = int(settings.parameters["links"]), settings.parameters
+    numbers = range(1, links + 1)
+    before = ["", *(f" - {{}}{i}" for i in numbers)]
+    spans = [f"sqrt((x{i}{before[i - 1].format('x')})^2 + (y{i}{before[i - 1].format('y')})^2)" for i in numbers]
+    energy = " + ".join(f"g*m{i}*y{i} + k*(s{i} - l{i})^2/2" for i in numbers)
+    return [
+        "positions = [" + ", ".join(f'["x{i}", "y{i}"]' for i in numbers) + "]",
+        "masses = [" + ", ".join(f'"m{i}"' for i in numbers) + "]",
+        f'potential = "{energy}"',
+        "",
+        "[coordinates]",
+        *(f'{axis}{i} = "length"' for i in numbers for axis in "xy"),
+        "",
+        "[parameters]",
+        f"g = {p['gravity']!r}",
+        f"k = {p['stiffness']!r}",
+        *(f"l{i} = {p[f'length{i}']!r}" for i in numbers),
+        *(f"m{i} = {p[f'mass{i}']!r}" for i in numbers),
+        "",
+        "[let]",
+        *(f's{i} = "{span}"' for i, span in zip(numbers, spans, strict=True)),
+    ]
+
+
+def _steps(lab: PendulumLab, settings: Settings) -> tuple[int, int]:
+    """Steps in a second, and steps in a picture."""
+    dt = lab.step(settings)
+    return round(1 / dt), round(lab.frame_seconds / dt)
+
+
+def _each(settings: Settings, kind: str) -> str:
+    return repr([settings.parameters[f"{kind}{i + 1}"] for i in range(int(settings.parameters["links"]))])

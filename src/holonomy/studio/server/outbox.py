@@ -1,0 +1,143 @@
+"""What waits to be sent to one page: the newest of each kind, never a queue."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import deque
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from holonomy.studio.session.simulation import MOST_SAMPLES
+from holonomy.viewer.protocol import messages
+from holonomy.viewer.protocol.codec import encode
+
+MOST_IN_FLIGHT: Final = 3
+"""Frames sent and not yet seen by the page. With more than one, a round trip does not cost a picture."""
+MOST_ANSWERS: Final = 16
+
+
+class Over(Exception):
+    """The page is not served any longer; the sentence says why."""
+
+
+class Outbox:
+    """Filled by a simulation's thread, emptied by the event loop.
+
+    A new frame replaces one that waits, and so do new controls, a new surface, new curves and a new structure; refusals
+    and other answers wait in a short line of which the oldest drop out. A page that stops reading thus costs one frame
+    of memory and delays no one.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop):
+        self._loop = loop
+        self._something = asyncio.Event()
+        self._lock = threading.Lock()
+        self._woken = False
+        self._welcome: messages.Welcome | None = None
+        self._lab: messages.Lab | None = None
+        self._controls: messages.Controls | None = None
+        self._surface: messages.Surface | None = None
+        self._curves: messages.Curves | None = None
+        self._last_controls: messages.Controls | None = None
+        self._answers: deque[messages.Notice] = deque(maxlen=MOST_ANSWERS)
+        self._frame: messages.Frame | None = None
+        self._in_flight: deque[int] = deque()
+        self._over = ""
+
+    def end(self, reason: str) -> None:
+        """Nothing more is sent; `next` raises `Over` with the reason."""
+        with self._lock:
+            self._over = reason
+        self._wake()
+
+    def say(self, notice: messages.Notice) -> None:
+        """Send a notice as soon as the page can take it. From any thread."""
+        with self._lock:
+            match notice:
+                case messages.Controls():
+                    if notice == self._last_controls:
+                        return
+                    self._controls = self._last_controls = notice
+                case messages.Welcome():
+                    self._welcome = notice
+                case messages.Lab():
+                    self._lab, self._frame = notice, None
+                    self._surface = self._curves = None
+                case messages.Surface():
+                    self._surface = notice
+                case messages.Curves():
+                    self._curves = notice
+                case _:
+                    self._answers.append(notice)
+        self._wake()
+
+    def show(self, frame: messages.Frame) -> None:
+        """Send this frame instead of any older one that still waits, whose rows it takes over. From any thread."""
+        with self._lock:
+            if self._frame is not None and self._frame.revision == frame.revision:
+                sample = np.concatenate([self._frame.sample, frame.sample])[-MOST_SAMPLES:]
+                frame = replace(frame, sample=sample)
+            self._frame = frame
+            if len(self._in_flight) >= MOST_IN_FLIGHT:
+                return  # no one is waiting for it; `seen` wakes the loop
+        self._wake()
+
+    def seen(self, sequence: int) -> None:
+        """The page has this frame, and so every earlier one."""
+        with self._lock:
+            while self._in_flight and self._in_flight[0] <= sequence:
+                self._in_flight.popleft()
+            if self._frame is None:
+                return
+        self._wake()
+
+    async def next(self) -> str | bytes:
+        """The next message for the page; waits until there is one."""
+        while True:
+            self._something.clear()
+            message = self._take()
+            if message is not None:
+                return message
+            await self._something.wait()
+
+    def _take(self) -> str | bytes | None:
+        with self._lock:
+            self._woken = False
+            if self._over:
+                raise Over(self._over)
+            for notice in (self._welcome, self._lab, self._controls, self._surface, self._curves):
+                if notice is not None:
+                    self._sent(notice)
+                    return encode(notice)
+            if self._answers:
+                return encode(self._answers.popleft())
+            if self._frame is not None and len(self._in_flight) < MOST_IN_FLIGHT:
+                frame, self._frame = self._frame, None
+                self._in_flight.append(frame.sequence)
+                return messages.pack(frame)
+            return None
+
+    def _sent(self, notice: messages.Notice) -> None:
+        if notice is self._welcome:
+            self._welcome = None
+        elif notice is self._lab:
+            self._lab = None
+        elif notice is self._surface:
+            self._surface = None
+        elif notice is self._curves:
+            self._curves = None
+        else:
+            self._controls = None
+
+    def _wake(self) -> None:
+        """Tell the loop, once for all that has come since it last looked."""
+        with self._lock:
+            if self._woken:
+                return
+            self._woken = True
+        with contextlib.suppress(RuntimeError):  # the loop has closed: there is no one left to tell
+            self._loop.call_soon_threadsafe(self._something.set)

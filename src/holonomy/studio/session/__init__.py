@@ -1,0 +1,1 @@
+"""One live simulation: its clock, history, requests and exports."""

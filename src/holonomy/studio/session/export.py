@@ -1,0 +1,99 @@
+"""Files of a lab's state and of the motion so far."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from holonomy.studio.labs import named
+from holonomy.studio.labs.base import AbstractLab, Settings
+from holonomy.studio.session.timeline import Moment
+
+MOST_ROWS: Final = 100_000
+
+
+@dataclass(frozen=True)
+class History:
+    """The motion so far under one outline, a row for each picture, the times increasing."""
+
+    settings: Settings
+    t: Float[np.ndarray, " times"]
+    q: Float[np.ndarray, "times n"]
+    v: Float[np.ndarray, "times n"]
+    channel: Float[np.ndarray, "times channels"]
+    total: Float[np.ndarray, " times"]
+    steps: int
+
+
+def history(lab: AbstractLab, moment: Moment) -> History:
+    """Computed again from its starts, bit for bit. Takes a while for a long one; touches nothing that others use."""
+    outline = lab.outline(moment.settings)
+    first = moment.number
+    while first > 0 and lab.outline(moment.segments[first - 1].settings) == outline:
+        first -= 1
+    parts = moment.segments[first : moment.number + 1]
+    lasts = [part.last for part in parts[:-1]] + [moment.index]
+    stride = moment.segment.mover.stride
+    stride *= 1 + sum(lasts) // (MOST_ROWS * stride)
+    rows: list[Any] = []
+    for part, last in zip(parts, lasts, strict=True):
+        state = part.orbit.start
+        if rows and part.t0 <= rows[-1].t:
+            rows.pop()  # the state after a change by hand stands for that time
+        rows.append(part.mover.read(state))
+        for index in range(0, last, stride):
+            state = part.mover.advance(state, min(stride, last - index))
+            rows.append(part.mover.read(state))
+    t, q, v, channel, total = (
+        np.array([getattr(row, name) for row in rows]) for name in ("t", "q", "v", "channel", "total")
+    )
+    return History(moment.settings, t, q, v, channel, total, sum(lasts))
+
+
+def as_csv(lab: AbstractLab, found: History) -> bytes:
+    """A table with a line of names: time, coordinates, velocities, and the channels that are neither."""
+    names = lab.columns(found.settings)
+    channels = lab.view(found.settings, 0).channels
+    extra = [k for k, channel in enumerate(channels) if channel.name not in names]
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["t", *names, *(f"{name}_dot" for name in names), *(channels[k].name for k in extra)])
+    for t, q, v, channel in zip(found.t, found.q, found.v, found.channel, strict=True):
+        writer.writerow([repr(float(x)) for x in (t, *q, *v, *channel[extra])])
+    return text.getvalue().encode()
+
+
+def as_netcdf(lab: str, found: History) -> bytes:
+    """A file that `hl.load` reads as a run. Runs in the workshop."""
+    import jax
+
+    from holonomy.motion import Code, Result, Run
+
+    subject = named(lab)
+    system, method = subject.library(found.settings)
+    gradients = jax.jit(jax.vmap(jax.grad(system.raw_lagrangian, argnums=(1, 2))))
+    size = len(system.names)  # a second motion beside it stays in the table of comma-separated values
+    q, v = found.q[:, :size], found.v[:, :size]
+    pull, momentum = (np.asarray(x) for x in gradients(found.t, q, v))
+    rows = len(found.t)
+    forced = "yes" if subject.caution(found.settings) else "no"
+    run = Run(
+        t=found.t, q=q, v=v, energy=found.total, momentum=momentum, pull=pull,
+        multipliers=np.zeros((rows, 0)), violation=np.zeros((rows, 2)),
+        result=Result(Code.ok, float(found.t[-1]), found.steps), work=found.steps, system=system, method=method,
+        dt=subject.step(found.settings),
+        notes=(
+            ("engine", "native (one machine function)"), ("method", method.label), ("why", "chosen in the studio"),
+            ("coordinates", " ".join(system.names)), ("kinds", " ".join(c.kind for c in system.coordinates)),
+            ("forced", forced), ("conservative", "no" if forced == "yes" else "yes"),
+        ),
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        return run.save(Path(folder) / "run.nc").read_bytes()

@@ -1,0 +1,299 @@
+"""A thread that keeps one simulation in step with the clock."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from holonomy.studio.compile.kernel import Kernel
+from holonomy.studio.labs.base import AbstractLab, Refusal, Structure
+from holonomy.studio.server.outbox import Outbox
+from holonomy.studio.server.services import Services
+from holonomy.studio.session import side_requests
+from holonomy.studio.session.clock import TICK, Pacer
+from holonomy.studio.session.simulation import Simulation
+from holonomy.viewer.protocol import messages
+
+MOST_WAITING: Final = 256
+"""Commands not yet carried out. A page sends a few per picture; one that sends more than this at once is broken."""
+
+_log = logging.getLogger(__name__)
+Event = messages.Command | Callable[["Live"], None]
+
+
+class Live:
+    """One user's simulation, in a thread of its own. It outlives a lost connection: without a page, time is held."""
+
+    def __init__(self, lab: AbstractLab, services: Services):
+        self.lab = lab
+        self.services = services
+        self.simulation: Simulation | None = None
+        self.outbox: Outbox | None = None
+        self._inbox: deque[Event] = deque()
+        self._wakeup = threading.Condition()
+        self._stopped = False
+        self._sequence = 0
+        self._revision = 0
+        self._asked: Structure | None = None
+        self._changed = True
+        self._scenery: tuple[object, object] = (None, None)
+        self._thread = threading.Thread(target=self._main, name=f"studio-{lab.name}", daemon=True)
+
+    @property
+    def started(self) -> bool:
+        """Whether the thread was started."""
+        return self._thread.ident is not None
+
+    def start(self) -> None:
+        """Begin: the page is told "compiling", then gets its first frame."""
+        self._thread.start()
+
+    def send(self, command: messages.Command) -> bool:
+        """Hand a command over; False when too many wait already."""
+        with self._wakeup:
+            if len(self._inbox) >= MOST_WAITING:
+                return False
+        self._post(command)
+        return True
+
+    def attach(self, outbox: Outbox) -> None:
+        """Show everything to this page from now on."""
+        self._post(lambda live: live._meet(outbox))
+
+    def detach(self, outbox: Outbox) -> None:
+        """This page has gone."""
+        self._post(lambda live: live._part(outbox))
+
+    def stop(self) -> None:
+        """End the thread as soon as its present step is done."""
+        with self._wakeup:
+            self._stopped = True
+            self._wakeup.notify()
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait for the thread's end."""
+        self._thread.join(timeout)
+
+    def say(self, notice: messages.Notice) -> None:
+        """Tell the page, if there is one."""
+        if self.outbox is not None:
+            self.outbox.say(notice)
+
+    def post(self, event: Callable[[Live], None]) -> None:
+        """Have this done in the simulation's own thread. From any thread."""
+        self._post(event)
+
+    def _post(self, event: Event) -> None:
+        with self._wakeup:
+            self._inbox.append(event)
+            self._wakeup.notify()
+
+    def _main(self) -> None:
+        try:
+            commands = self._open()
+            if commands is not None:
+                self._loop(commands)
+        except Exception as error:  # noqa: BLE001 - the thread's last stand: the page must say so, not freeze
+            _log.exception("a simulation ended")
+            sentence = f"The simulation ended: {error}"
+            self._report("failed", sentence)
+            self._bury(sentence)
+
+    def _bury(self, sentence: str) -> None:
+        """Tell pages that still come what has happened."""
+        while (events := self._wait(None)) is not None:
+            for event in events:
+                if callable(event):
+                    event(self)
+                    self._report("failed", sentence)
+
+    # ── Code ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _open(self) -> list[Event] | None:
+        """Ask for the first structure's code; commands that come meanwhile are returned, None when told to stop."""
+        structure = self.lab.structure(self.lab.opening())
+        commands: list[Event] = []
+        self.services.foundry.fetch(
+            self.lab, structure, lambda kernel, sentence: self.post(lambda live: live._begin(kernel, sentence))
+        )
+        while self.simulation is None:
+            events = self._wait(None)
+            if events is None:
+                return None
+            for event in events:
+                if callable(event):
+                    event(self)
+                else:
+                    commands.append(event)
+            del commands[MOST_WAITING:]
+        return commands
+
+    def _begin(self, kernel: Kernel | None, sentence: str) -> None:
+        if kernel is None:
+            raise RuntimeError(sentence)
+
+        def at_hand(structure: Structure) -> Kernel | None:
+            return self.services.foundry.kernel(self.lab, structure)
+
+        self.simulation = Simulation(self.lab, at_hand)
+
+    def _ask(self, simulation: Simulation) -> None:
+        """See to it that the code which a change waits for is made."""
+        wanted = simulation.wanted
+        if wanted == self._asked:
+            return
+        if self._asked is not None:
+            self.services.foundry.forgo(self.lab, self._asked)
+        self._asked = wanted
+        if wanted is not None:
+            self.services.foundry.fetch(
+                self.lab, wanted, lambda kernel, sentence: self.post(lambda live: live._came(wanted, kernel, sentence))
+            )
+
+    def _came(self, structure: Structure, kernel: Kernel | None, sentence: str) -> None:
+        simulation = self.simulation
+        if simulation is None or simulation.wanted != structure:
+            return
+        self._asked = None
+        if kernel is None:
+            simulation.give_up()
+            self.say(messages.Refused(f"That could not be compiled: {sentence}", ""))
+        else:
+            simulation.supply(kernel)
+            self.services.foundry.ahead(self.lab, self.lab.likely(simulation.moment.settings))
+
+    # ── The page ──────────────────────────────────────────────────────────────────────────────────
+
+    def _meet(self, outbox: Outbox) -> None:
+        self.outbox = outbox
+        self._revision = 0
+        self._scenery = (None, None)
+        self._changed = True
+        if self.simulation is None:
+            self._report("compiling", "Compiling the equations of motion.")
+
+    def _part(self, outbox: Outbox) -> None:
+        if self.outbox is outbox:
+            self.outbox = None
+            if self.simulation is not None and self.simulation.held is not None:
+                self.simulation.held = None
+
+    def _report(self, phase: messages.Phase, sentence: str) -> None:
+        """What the controls show where there is no simulation."""
+        settings = self.lab.opening()
+        certificate = messages.CertificateView("", "", (), "")
+        self.say(
+            messages.Controls(
+                phase, sentence, False, 1.0, None, dict(settings.parameters), dict(settings.choices),
+                dict(settings.toggles), self.lab.extents(settings), self.lab.radii(settings), certificate, None, None,
+            )
+        )  # fmt: skip
+
+    # ── The clock ─────────────────────────────────────────────────────────────────────────────────
+
+    def _loop(self, commands: list[Event]) -> None:
+        simulation = self.simulation
+        assert simulation is not None
+        pacer = Pacer(simulation.moment.segment.mover.dt)
+        self.services.foundry.ahead(self.lab, self.lab.likely(simulation.moment.settings))
+        self._obey(simulation, commands)
+        self._show(simulation, pacer)
+        last = time.monotonic()
+        while True:
+            running = simulation.playing and simulation.held is None and self.outbox is not None
+            events = self._wait(last + TICK - time.monotonic() if running else None)
+            if events is None:
+                return
+            if events:
+                self._obey(simulation, events)
+            now = time.monotonic()
+            if running and simulation.playing and simulation.held is None and self.outbox is not None:
+                self._advance(simulation, pacer, now - last)
+            else:
+                pacer.rest()
+            last = now
+            self._show(simulation, pacer)
+
+    def _wait(self, seconds: float | None) -> list[Event] | None:
+        """Events that came, none after `seconds`, or None when it is time to stop."""
+        with self._wakeup:
+            if not self._inbox and not self._stopped and (seconds is None or seconds > 0):
+                self._wakeup.wait(seconds)
+            if self._stopped:
+                return None
+            events = list(self._inbox)
+            self._inbox.clear()
+            return events
+
+    def _obey(self, simulation: Simulation, events: list[Event]) -> None:
+        for event, following in itertools.zip_longest(events, events[1:]):
+            if _overtaken(event, following):
+                continue
+            try:
+                if callable(event):
+                    event(self)
+                else:
+                    simulation.apply(event)
+                    side_requests.run(self, simulation, event)
+            except Refusal as refusal:
+                self.say(messages.Refused(str(refusal), "" if callable(event) else messages.tag(type(event))))
+        self._ask(simulation)
+        self._changed = True
+
+    def _advance(self, simulation: Simulation, pacer: Pacer, elapsed: float) -> None:
+        pacer.follow(simulation.moment.segment.mover.dt)
+        steps = pacer.steps(elapsed, simulation.speed)
+        began = time.monotonic()
+        try:
+            simulation.advance(steps)
+        except Refusal as refusal:
+            self.say(messages.Refused(str(refusal), ""))
+            self._changed = True
+        pacer.spent(steps, time.monotonic() - began)
+
+    def _show(self, simulation: Simulation, pacer: Pacer) -> None:
+        outbox = self.outbox
+        if outbox is None:
+            return
+        if simulation.revision != self._revision:
+            self._revision = simulation.revision
+            outbox.say(messages.Lab(simulation.view))
+        if self._changed:
+            self._changed = False
+            outbox.say(simulation.controls())
+        self._decorate(simulation, outbox)
+        self._sequence += 1
+        outbox.show(simulation.frame(self._sequence, rate=pacer.rate, behind=pacer.behind))
+
+    def _decorate(self, simulation: Simulation, outbox: Outbox) -> None:
+        """Send what stands still behind the motion, where it is another than the page has."""
+        moment = simulation.moment
+        behind = (simulation.revision, self.lab.surface_key(moment.settings))
+        before = (simulation.revision, moment.segment.orbit, moment.settings)
+        if behind != self._scenery[0]:
+            surface = simulation.surface()
+            if surface is not None:
+                outbox.say(surface)
+        if before != self._scenery[1]:
+            curves = simulation.curves()
+            if curves is not None:
+                outbox.say(curves)
+        self._scenery = (behind, before)
+
+
+def _overtaken(event: Event, following: Event | None) -> bool:
+    """Whether the next command makes this one's result invisible: only the last place of a pointer matters."""
+    match event, following:
+        case messages.DragMove(), messages.DragMove():
+            return True
+        case messages.SetParameter(name, _, False), messages.SetParameter(other, _, _):
+            return name == other
+        case messages.Seek(_, False), messages.Seek():
+            return True
+        case _:
+            return False

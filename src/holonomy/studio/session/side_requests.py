@@ -1,0 +1,72 @@
+"""Commands that are answered with a notice rather than by the motion: share, export, equations."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, Final
+
+from holonomy.studio.server.downloads import File
+from holonomy.studio.session import export
+from holonomy.studio.session.simulation import Simulation
+from holonomy.studio.session.timeline import Moment
+from holonomy.viewer.protocol import messages
+
+if TYPE_CHECKING:
+    from holonomy.studio.session.session_thread import Live
+
+_MEDIA: Final = {
+    "python": ("py", "text/x-python; charset=utf-8"),
+    "toml": ("toml", "application/toml; charset=utf-8"),
+    "csv": ("csv", "text/csv; charset=utf-8"),
+    "netcdf": ("nc", "application/x-netcdf"),
+}
+
+
+def run(live: Live, simulation: Simulation, command: messages.Command) -> None:
+    """Answer the command if it is one of these; what takes long is answered later."""
+    match command:
+        case messages.Share():
+            live.say(messages.Shared(simulation.document()))
+        case messages.AskEquations():
+            _derive(live, simulation)
+        case messages.Export("python" | "toml" as kind):
+            settings, now = simulation.moment.settings, simulation.reading
+            write = live.lab.snippet if kind == "python" else live.lab.scene
+            _deliver(live, kind, write(settings, now.t, now.q, now.v).encode())
+        case messages.Export(kind):
+            live.services.errands.submit(_record, live, kind, simulation.moment)
+        case _:
+            pass
+
+
+def _derive(live: Live, simulation: Simulation) -> None:
+    revision = simulation.revision
+
+    def done(future: Future[Any]) -> None:
+        error = future.exception()
+        message, items = (f"They could not be derived: {error}", ()) if error else future.result()
+        formulas = tuple(messages.EquationView(title, latex) for title, latex in items)
+        live.say(messages.Equations(revision, message, formulas))
+
+    structure = live.lab.structure(simulation.moment.settings)
+    live.services.foundry.equations(live.lab, structure).add_done_callback(done)
+
+
+def _record(live: Live, kind: str, moment: Moment) -> None:
+    """Runs beside the simulation: the motion so far as a file."""
+    try:
+        found = export.history(live.lab, moment)
+        if kind == "csv":
+            data = export.as_csv(live.lab, found)
+        else:
+            data = live.services.workshop.second.submit(f"{export.__name__}:as_netcdf", live.lab.name, found).result()
+        _deliver(live, kind, data)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the user must hear of it
+        live.say(messages.Refused(f"The file could not be made: {error}", messages.tag(messages.Export)))
+
+
+def _deliver(live: Live, kind: str, data: bytes) -> None:
+    ending, media = _MEDIA[kind]
+    name = f"{live.lab.name}.{ending}"
+    key = live.services.shelf.put(File(data, name, media))
+    live.say(messages.Download(f"download/{key}", name))

@@ -1,0 +1,101 @@
+"""What has happened so far: motions one after another, each from the last change by hand to the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from holonomy.studio.labs.base import Settings
+from holonomy.studio.session.checkpointed_trajectory import Orbit
+from holonomy.studio.session.motion_with_ghost import Mover, Trio
+
+MOST_SEGMENTS: Final = 256
+KEPT_WHEN_LEFT: Final = 32
+"""States that an orbit keeps once it lies in the past, so that many of them do not fill the memory."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """One unbroken motion: where it began, under which settings, and how many steps of it have been seen."""
+
+    mover: Mover
+    orbit: Orbit
+    settings: Settings
+    t0: float
+    energy: float
+    """At its start."""
+    last: int
+
+    @property
+    def end(self) -> float:
+        """The time of the last step seen."""
+        return self.t0 + self.last * self.mover.dt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment:
+    """All of the motion that undo restores: what happened, and which step of which segment is now."""
+
+    segments: tuple[Segment, ...]
+    number: int
+    index: int
+    state: Trio
+
+    @property
+    def segment(self) -> Segment:
+        """The one that is now."""
+        return self.segments[self.number]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that are now."""
+        return self.segment.settings
+
+    @property
+    def oldest(self) -> float:
+        """The first time that can be reached."""
+        return self.segments[0].t0
+
+    @property
+    def newest(self) -> float:
+        """The last time that has been seen."""
+        return self.segments[-1].end
+
+    def later(self, steps: int) -> Moment:
+        """Further along this motion; what followed it is left behind once it goes beyond."""
+        segment, index = self.segment, self.index + steps
+        state = segment.orbit.advance(self.index, self.state, steps)
+        segments = self.segments
+        if index > segment.last:
+            segments = (*segments[: self.number], replace(segment, last=index))
+        return Moment(segments, self.number, index, state)
+
+    def back(self, steps: int) -> Moment:
+        """Earlier, into the segments before where there are any; at the oldest moment it stays there."""
+        number, index = self.number, self.index - steps
+        while index < 0 and number > 0:
+            number -= 1
+            index += self.segments[number].last
+        index = max(0, index)
+        return Moment(self.segments, number, index, self.segments[number].orbit.at(index))
+
+    def at(self, time: float) -> Moment:
+        """The exact state at the step nearest to a time that has been seen."""
+        number = max((k for k, segment in enumerate(self.segments) if segment.t0 <= time), default=0)
+        segment = self.segments[number]
+        index = min(segment.last, max(0, round((time - segment.t0) / segment.mover.dt)))
+        return Moment(self.segments, number, index, segment.orbit.at(index))
+
+    def followed(self, segment: Segment) -> Moment:
+        """A new motion that begins now; of this one, what was seen up to now is kept."""
+        past = self.segments[: self.number]
+        if self.index > 0:
+            past = (*past, replace(self.segment, last=self.index))
+            self.segment.orbit.thin(KEPT_WHEN_LEFT)
+        segments = (*past, segment)[-MOST_SEGMENTS:]
+        return Moment(segments, len(segments) - 1, 0, segment.orbit.start)
+
+
+def beginning(segment: Segment) -> Moment:
+    """A motion with nothing before it."""
+    return Moment((segment,), 0, 0, segment.orbit.start)

@@ -1,0 +1,1 @@
+"""Constraints on positions and velocities, and the forces that keep them."""

@@ -1,0 +1,316 @@
+"""Adding constraints to a system, with a sentence for every mistake, and what a person asks of a constrained system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float
+
+from holonomy.systems import lagrangian, tracing
+from holonomy.systems.constraints.conditions import Constraints, Held, accelerate, spread, with_sliding
+from holonomy.systems.constraints.slip import with_friction
+from holonomy.systems.parameters import number
+from holonomy.trace.function import Function
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
+
+_TRIES = 3
+_NEAREST = 200
+RANK = 1e-6  # normals at an angle below this count as dependent
+
+
+LAWS = ("generalised", "joint", "pairwise")
+
+
+def constrain(
+    system: System,
+    holonomic: Callable[..., Any] | None,
+    velocity: Callable[..., Any] | None,
+    unilateral: Callable[..., Any] | None,
+    restitution: Any,
+    velocity_unilateral: Callable[..., Any] | None,
+    law: str | None,
+    friction: Any = None,
+    slip: Callable[..., Any] | None = None,
+) -> System:
+    """The system with these constraints besides those it has."""
+    if holonomic is None and velocity is None and unilateral is None and velocity_unilateral is None:
+        raise ValueError("Pass holonomic=phi(t, q), velocity=a(t, q, v), unilateral=sigma(t, q), or several; got none.")
+    if unilateral is None and not (np.ndim(restitution) == 0 and restitution == 1.0):
+        raise ValueError(f"restitution= belongs to unilateral=sigma(t, q), which is missing; got {restitution!r}.")
+    if law is not None and law not in LAWS:
+        raise ValueError(f"law must be one of {', '.join(map(repr, LAWS))}; got {law!r}.")
+    frame = tracing.Frame(system.coordinates, system.parameters, system.space, system.parametric)
+    before = system.constraints or Constraints((), (), (0, 0), None, restitution=np.zeros(0))
+    of_position, of_velocity = before.holonomic, before.velocity
+    m, k = before.counts
+    if holonomic is not None:
+        traced, count = _conditions(frame, "holonomic constraint", holonomic, frame.example())
+        of_position, m = (*of_position, traced), m + count
+    if velocity is not None:
+        traced, count = _conditions(frame, "velocity constraint", velocity, frame.example(velocity=True))
+        _refuse_not_affine(system, traced)
+        of_velocity, k = (*of_velocity, traced), k + count
+    changed = replace(before, holonomic=of_position, velocity=of_velocity, counts=(m, k), ranks=None)
+    if unilateral is not None:
+        changed = _with_walls(frame, changed, unilateral, restitution)
+        changed = with_friction(system, frame, before, changed, friction, slip)
+    elif friction is not None or slip is not None:
+        raise ValueError("friction= and slip= belong to unilateral=sigma(t, q), which is missing.")
+    if velocity_unilateral is not None:
+        name = "unilateral velocity constraint"
+        traced, count = _conditions(frame, name, velocity_unilateral, frame.example(velocity=True), "at least zero")
+        _refuse_not_affine(system, traced)
+        c, r = changed.walls
+        if changed.slip:
+            raise ValueError("Conditions on velocities that only push cannot be mixed with friction yet; drop one.")
+        changed = replace(changed, ratchets=(*changed.ratchets, traced), walls=(c, r + count))
+    return replace(system, constraints=replace(changed, law=law or before.law))
+
+
+def _with_walls(frame: tracing.Frame, before: Constraints, unilateral: Any, restitution: Any) -> Constraints:
+    traced, count = _conditions(frame, "unilateral constraint", unilateral, frame.example(), "at least zero")
+    given = number("restitution", restitution)
+    if given.shape not in ((), (count,)):
+        raise ValueError(
+            f"restitution must be one number, or one for each of the {count} unilateral constraints; got shape "
+            f"{tuple(given.shape)}."
+        )
+    if not isinstance(given, Tracer) and not np.all((given >= 0) & (given <= 1)):
+        raise ValueError(
+            f"restitution must lie between 0 (no bounce) and 1 (no loss of energy); got {np.asarray(given).tolist()}."
+        )
+    old = before.restitution if before.restitution is not None else np.zeros(0)
+    if isinstance(given, Tracer) or isinstance(old, Tracer):
+        every = jnp.concatenate([jnp.asarray(old), jnp.broadcast_to(given, (count,))])
+    else:
+        every = np.concatenate([old, np.broadcast_to(given, (count,))])
+    c, r = before.walls
+    return replace(before, unilateral=(*before.unilateral, traced), restitution=every, walls=(c + count, r))
+
+
+def _conditions(
+    frame: tracing.Frame, name: str, function: Any, example: Any, where: str = "zero where it holds"
+) -> tuple[Function, int]:
+    traced, shape = frame.trace(name, function, example)
+    if shape == ():
+        return frame.trace(name, lambda *args: jnp.reshape(traced(*args), (1,)), example)[0], 1
+    if len(shape) != 1 or shape[0] == 0:
+        raise ValueError(
+            f"The {name} must return one number per condition, shape (m,), {where}; it returned shape {tuple(shape)}."
+        )
+    return traced, shape[0]
+
+
+def _refuse_not_affine(system: System, function: Function) -> None:
+    """Raise where a velocity constraint is seen not to be affine in v at a few states."""
+    if any(isinstance(x, Tracer) for x in jax.tree.leaves((function, system.parameters))):
+        return
+    random = np.random.default_rng(0)
+    for _ in range(_TRIES):
+        q, u, w = (random.normal(size=system.space.point_dim) for _ in range(3))
+        if not system.flat:
+            q = np.asarray(system.space.project(q))
+        curved = np.asarray(_second_difference(function, np.float64(random.uniform()), q, u, w, system.last))
+        if np.all(np.isfinite(curved)) and np.any(np.abs(curved[0]) > 1e-8 * (curved[1] + 1e-300)):
+            worst = int(np.argmax(np.abs(curved[0])))
+            raise ValueError(
+                f"A velocity constraint must be affine in v, a(t, q)·v + b(t, q) = 0; component {worst} is not: it "
+                f"curves by {curved[0][worst]:.3g} between velocities. Divide or solve for a form that is linear in v; "
+                f"a condition such as v·v = c² is a condition on energy, and no constraint of mechanics."
+            )
+
+
+@eqx.filter_jit
+def _second_difference(function: Function, t: Any, q: Any, u: Any, w: Any, last: Any) -> Any:
+    at = [function(t, q, x, *last) for x in (u + w, u, w, jnp.zeros_like(u))]
+    return jnp.stack([at[0] - at[1] - at[2] + at[3], sum((jnp.abs(x) for x in at), jnp.zeros_like(at[0]))])
+
+
+# ── Asked by a person ─────────────────────────────────────────────────────────────────────────────────
+
+
+@eqx.filter_jit
+def multipliers(system: System, t: Any, q: Any, v: Any) -> Float[Array, " conditions"]:
+    """The multipliers of all conditions at a state, of least norm."""
+    if system.constraints is None:
+        return jnp.zeros(0, q.dtype)
+    return _motion(system, t, q, v)[1]
+
+
+def _motion(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    """Acceleration in the local chart, and the multipliers of all conditions, walls last."""
+    given = system.constraints
+    assert given is not None
+    local = system.local(q)
+    y = local.origin
+    if not sum(given.walls):
+        return least_norm(_matrices(system, t, q, v), Held(local, None, given.counts).normals(t, y))
+    from holonomy.systems.contact import contact  # below in the house; only asked for by a person
+
+    touching = contact.touching(system, contact.at_rest(system, t, q, v)).local(q)
+    held = touching.hold(t, *touching.enter(v))
+    assert held is not None
+    a, few = accelerate(touching, held, t, *touching.enter(v))
+    return a, with_sliding(held, t, *touching.enter(v), spread(touching, held, t, y, few))
+
+
+@eqx.filter_jit
+def acceleration(system: System, t: Any, q: Any, v: Any) -> Float[Array, " point"]:
+    """The second derivative of the point along the constrained motion, whatever the constraints' rank."""
+    assert system.constraints is not None
+    local = system.local(q)
+    y, w = local.enter(v)
+    a = _motion(system, t, q, v)[0]
+    return jax.jvp(lambda y, w: local.leave(y, w)[1], (y, w), (w, a))[1]
+
+
+def least_norm(matrices: Any, normals: Any) -> tuple[Any, Any]:
+    """Acceleration and multipliers of least norm, whatever the rank."""
+    mass, force, bias = matrices
+    gram = normals @ jnp.linalg.solve(mass, normals.T)
+    found, independent = _pseudo(gram, -bias - normals @ jnp.linalg.solve(mass, force))
+    # any multipliers give the force; those of least norm lie in the span of the normals' columns
+    least = jnp.linalg.pinv(normals.T, rtol=1e-3 * RANK) @ (normals.T @ found)
+    multipliers = jnp.where(independent, found, least)
+    return jnp.linalg.solve(mass, force + normals.T @ multipliers), multipliers
+
+
+def _matrices(system: System, t: Any, q: Any, v: Any) -> Any:
+    """Mass matrix, forces without constraints, and what the constraints ask of accelerations."""
+    assert system.constraints is not None
+    local = system.local(q)
+    y, w = local.enter(v)
+    force = lagrangian.inertial_force(local.lagrangian, t, y, w)
+    if local.applied is not None:
+        force = force + local.applied(t, y, w)
+    mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
+    return mass, force, Held(local, None, system.constraints.counts).bias(t, y, w)
+
+
+def _pseudo(gram: Any, right: Any) -> tuple[Any, Any]:
+    """A solution of a symmetric system that may be singular but is solvable, and whether it is the only one.
+
+    Rows and columns are brought to one size first: conditions in millimetres and in metres have the same rank.
+    """
+    size = jnp.sqrt(jnp.abs(jnp.diagonal(gram)))
+    size = jnp.where(size > 0, size, 1.0)
+    even = gram / (size[:, None] * size[None, :])
+    # eigenvectors have no derivative where eigenvalues meet; the pseudo-inverse has
+    regular = jnp.abs(jnp.linalg.eigvalsh(jax.lax.stop_gradient(even))) > RANK**2
+    return (jnp.linalg.pinv(even, rtol=RANK**2, hermitian=True) @ (right / size)) / size, jnp.all(regular)
+
+
+def cartesian(system: System, t: Any, q: Any, v: Any) -> Float[Array, "particles d"]:
+    """The smallest forces on the particles that do the constraints' virtual work."""
+    if system.positions is None:
+        raise ValueError("Constraint forces on particles need positions: make the system with from_positions.")
+    return _cartesian(system, t, q, v)
+
+
+@eqx.filter_jit
+def _cartesian(system: System, t: Any, q: Any, v: Any) -> Any:
+    positions = system.positions
+    assert positions is not None
+    shape = jax.eval_shape(lambda: positions(t, q, *system.last)).shape
+    if system.constraints is None or not system.constraints.bilateral:
+        return jnp.zeros(shape, q.dtype)
+    local = system.local(q)
+    y = local.origin
+    normals = Held(local, None, system.constraints.counts).normals(t, y)
+    slope = jax.jacfwd(lambda x: positions(t, local.point(x), *system.last).ravel())(y)
+    pull = normals.T @ least_norm(_matrices(system, t, q, v), normals)[1]
+    return (slope @ _pseudo(slope.T @ slope, pull)[0]).reshape(shape)
+
+
+def displacements(system: System, t: Any, q: Any) -> Any:
+    """A basis of the kernel of N as columns, orthonormal in the kinetic metric."""
+    if any(isinstance(x, Tracer) for x in jax.tree.leaves((system, t, q))):
+        raise ValueError("The number of degrees of freedom is a shape, so it cannot be traced; call outside jit.")
+    mass, normals, frame = (np.asarray(x) for x in _tangent(system, t, q))
+    root = np.linalg.cholesky(mass)  # in root.T @ y the kinetic metric is the Euclidean one
+    scaled = np.linalg.solve(root, normals.T)
+    sizes = np.linalg.norm(scaled, axis=0)
+    left, values, _ = np.linalg.svd(scaled / np.where(sizes > 0, sizes, 1.0), full_matrices=True)
+    rank = int(np.sum(values > RANK))
+    return jnp.asarray(frame @ np.linalg.solve(root.T, left[:, rank:]))
+
+
+@eqx.filter_jit
+def _tangent(system: System, t: Any, q: Any) -> Any:
+    local = system.local(q)
+    y, w = local.enter(jnp.zeros_like(q))
+    none = jnp.zeros((0, y.size), q.dtype)
+    given = system.constraints
+    normals = none if given is None or not given.bilateral else Held(local, None, given.counts).normals(t, y)
+    return lagrangian.mass_matrix(local.lagrangian, t, y, w), normals, jax.jacfwd(local.point)(y)
+
+
+# ── The nearest consistent state ──────────────────────────────────────────────────────────────────────
+
+
+def project(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    """The nearest consistent state; outside of jit, a ValueError where there is none near."""
+    if system.constraints is None or not system.constraints.bilateral:
+        return jnp.asarray(q), jnp.asarray(v)
+    q, v, gap = _project(system, t, q, v)
+    if not isinstance(gap, Tracer) and not bool(np.all(np.asarray(gap) < 1e-8)):
+        of = "positions" if not gap[0] < 1e-8 else "velocities"
+        raise ValueError(
+            f"No state near this one satisfies the constraints on {of} (the best one misses by {float(max(gap)):.3g}). "
+            f"Either they contradict each other, or the start is too far away: pass a state closer to the constraints."
+        )
+    return q, v
+
+
+@eqx.filter_jit
+def _project(system: System, t: Any, q: Any, v: Any) -> Any:
+    given = system.constraints
+    assert given is not None
+    local = system.local(q)
+    y, w = local.enter(v)
+    conditions = Held(local, None, given.counts)
+    inverse = jnp.linalg.inv(lagrangian.mass_matrix(local.lagrangian, t, y, w))
+    y = _nearest(conditions, inverse, t, y) if given.counts[0] else y
+    normals = conditions.normals(t, y)
+    for _ in range(2):  # the second removes what rounding left of the first
+        across = jnp.linalg.solve(lagrangian.mass_matrix(local.lagrangian, t, y, w), normals.T)
+        w = w - across @ _pseudo(normals @ across, conditions.rates(t, y, w))[0]
+    size = 1.0 + jnp.max(jnp.abs(y))
+    gap = jnp.max(jnp.abs(conditions.position(t, y)), initial=0.0) / size
+    slip = jnp.max(jnp.abs(conditions.rates(t, y, w))) / (1.0 + jnp.max(jnp.abs(w)))
+    return *local.leave(y, w), jnp.stack([gap, slip])
+
+
+def _nearest(conditions: Held, inverse: Any, t: Any, start: Any) -> Any:
+    """The point of the constraint surface nearest to `start`; Newton's method alone where that search fails."""
+
+    def correct(y: Any, back: Any) -> Any:
+        slope, value = conditions.gradient(t, y), conditions.position(t, y)
+        across = inverse @ slope.T
+        return across @ _pseudo(slope @ across, slope @ back - value)[0]
+
+    def search(move: Any, first: Any, limit: int) -> Any:
+        def going(carry: Any) -> Any:
+            _, change, last, count = carry
+            return (count < limit) & (change > 0) & ((change < 0.9 * last) | (change > 1e-12) | (count < 3))
+
+        def once(carry: Any) -> Any:
+            y, change, _, count = carry
+            new = move(y)
+            return new, jnp.max(jnp.abs(new - y)), change, count + 1
+
+        big = jnp.full((), jnp.inf, first.dtype)
+        return jax.lax.while_loop(going, once, (first, big, big, 0))
+
+    y, change, _, _ = search(lambda y: start + correct(y, y - start), start, _NEAREST)
+    y = jnp.where(change < 1e-9, y, start)
+    return search(lambda y: y + correct(y, jnp.zeros_like(y)), y, 50)[0]

@@ -1,0 +1,95 @@
+r"""Projection onto the constraints, and whether their rank changed.
+
+The state goes to a nearby consistent one along directions that are orthogonal to the constraint surface in the kinetic
+metric: \(y + M^{-1}G^\top\mu\) with \(\varphi = 0\), then \(w + M^{-1}N^\top\nu\) with \(r = 0\).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from holonomy.systems import lagrangian, root_finding
+from holonomy.systems.constraints.conditions import Bordered, Held, border, bordered_solve, with_idle
+from holonomy.systems.dense_solve import positive
+from holonomy.systems.in_chart import Local
+from holonomy.systems.result_code import Code
+
+_FOLLOWS = 1e-6  # how far, in units of the state, a condition that follows from the others may be from holding
+
+
+def settle(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any, Any]:
+    """Coordinates and velocity of a consistent state near (y, w), and a code of `Result`."""
+    found = jnp.bool_(True)
+    if held.counts[0]:
+        y, found = _on_surface(local, held, t, y, w)
+    mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
+    bordered = border(mass, held.normals(t, y), local.definite, held.idle)
+    for _ in range(2):  # the second removes what rounding left of the first
+        w = w + bordered_solve(bordered, jnp.zeros_like(w), -held.rates(t, y, w))[0]
+    return y, w, jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
+
+
+def _on_surface(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any]:
+    mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
+    idle = None if held.idle is None else held.idle[: held.counts[0]]
+    ways = normal_moves(border(mass, held.gradient(t, y), local.definite, idle), y)
+
+    def residual(rise: Any) -> Any:
+        value = held.position(t, y + ways @ rise)
+        return value if idle is None else value + idle * rise
+
+    rise, found, _ = root_finding.solve(
+        residual,
+        lambda r: r,  # moving by ways @ rise changes the conditions by rise
+        lambda step: jnp.max(jnp.abs(ways @ step)),
+        lambda _: jnp.max(jnp.abs(y)) + jnp.finfo(y.dtype).tiny,
+        jnp.zeros(held.counts[0], y.dtype),
+    )
+    return y + ways @ rise, found
+
+
+def normal_moves(bordered: Bordered, y: Any) -> Any:
+    """Moves, as columns, orthogonal to the surface in the kinetic metric, that raise one condition each by one."""
+    unit = jnp.eye(bordered.normals.shape[0], dtype=y.dtype)
+    return jax.vmap(lambda e: bordered_solve(bordered, jnp.zeros_like(y), e)[0])(unit).T
+
+
+def turned(local: Local, held: Held, t: Any, h: Any, before: Any, after: Any, w: Any) -> Any:
+    r"""A code: whether the normals of the constraints kept their rank from one end of a step to the other.
+
+    \(\det(N_0 M^{-1} N_1^\top)\) is positive for nearby ends and changes its sign when the normals become dependent
+    in between.
+    """
+    first, second = held.normals(t, before), held.normals(t + h, after)
+    mass = lagrangian.mass_matrix(local.lagrangian, t, before, w)
+    if local.definite:
+        across = border(mass, first, definite=True, idle=held.idle).across
+        mixed = second @ across
+    else:
+        mixed = second @ first.T
+    return jnp.where(positive(with_idle(mixed, held.idle)), jnp.int32(Code.ok), jnp.int32(Code.rank_change))
+
+
+def still_redundant(local: Local, held: Held, t: Any, y: Any, w: Any) -> Any:
+    """A code: whether conditions that are not held, because they followed from the others, still hold."""
+    given = local.system.constraints
+    if held.pick is None or given is None:
+        return jnp.int32(Code.ok)
+    m = given.counts[0]
+    every = Held(local, None, given.counts)
+    sizes = jnp.sqrt(jnp.sum(every.normals(t, y) ** 2, axis=1))
+    off = jnp.concatenate([every.position(t, y), every.rates(t, y, w)[m:]]) if m else every.rates(t, y, w)
+    room = jnp.where(jnp.arange(off.size) < m, 1.0 + jnp.max(jnp.abs(y)), 1.0 + jnp.max(jnp.abs(w)))
+    good = jnp.all(jnp.abs(off) <= _FOLLOWS * sizes * room)
+    return jnp.where(good, jnp.int32(Code.ok), jnp.int32(Code.rank_change))
+
+
+def worse(*codes: Any) -> Any:
+    """The first code that is not good."""
+    result = codes[0]
+    for code in codes[1:]:
+        result = jnp.where(result == Code.ok, code, result)
+    return result

@@ -1,0 +1,1 @@
+"""Contact laws: impacts, resting contact and friction."""

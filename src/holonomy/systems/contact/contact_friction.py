@@ -1,0 +1,84 @@
+"""Friction as a motion meets it: what it does at an impact, and which contacts stick or slide from a state on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from holonomy.systems import System
+from holonomy.systems.constraints.conditions import Constraints, multipliers
+from holonomy.systems.contact import friction
+from holonomy.systems.contact.impact import stopping
+from holonomy.systems.in_chart import Local
+
+_STILL = 1e-11  # of the speed: a slip below this is none
+_STOPPED = 1e-7  # of what the slip changes by in a step: less is none where it has turned round
+
+
+class Rub(NamedTuple):
+    """Friction at a state: how forces act, gradients of the slips, and what it did at an impact."""
+
+    how: friction.Contacts
+    slopes: Any
+    change: Any
+    code: Any
+
+
+def rubbed(local: Local, t: Any, y: Any, w: Any, mass: Any, normals: Any, impulses: Any) -> Rub:
+    """The change of velocity by friction at an impact whose normal impulses are known."""
+    slopes = jax.jacfwd(lambda u: local.slips(t, y, u))(w)
+    held = local.hold(t, y, w)
+    how = friction.contacts(mass, None if held is None else held.normals(t, y), normals, slopes, local.definite)
+    bounds = jnp.asarray(_given(local.system).friction) * impulses
+    found, code = friction.friction_impulses(how.tangential, local.slips(t, y, w), bounds)
+    return Rub(how, slopes, how.tangential.across @ found.reshape(-1), code)
+
+
+def modes(
+    local: Local, t: Any, y: Any, w: Any, rub: Rub, pulls: Any, able: Any, turned: Any, pace: Any
+) -> friction.Forces:
+    """Which contacts push, stick and slide from a state on; `turned` ones slid or stuck until here."""
+    slips = local.slips(t, y, w)
+    drift = jax.jvp(lambda s, x: local.slips(s, x, w), (t, y), (jnp.ones_like(t), w))[1]
+    creep = drift + rub.slopes @ local.acceleration(t, y, w)
+    length = _length(slips)
+    still = _STILL * jnp.sqrt(jnp.max(jnp.sum(rub.slopes**2, axis=2), axis=1)) * _length(w)
+    if slips.shape[1] == 1:
+        slipping = (length > still) & ~turned
+    else:
+        # a slip of two components that has turned round is zero, or has only turned far from where it began
+        slipping = length > jnp.where(turned, jnp.maximum(still, _STOPPED * pace * _length(creep)), still)
+    direction = slips / jnp.where(slipping, length, 1.0)[:, None]
+    coefficients = jnp.asarray(_given(local.system).friction)
+    return friction.modes(rub.how, pulls, creep, able, slipping, direction, coefficients)
+
+
+def stuck(local: Local, t: Any, y: Any, w: Any, sticking: Any, rub: Rub) -> Any:
+    """The velocity with the slips of contacts that stick brought to zero."""
+    held = jnp.repeat(sticking, _given(local.system).slip)
+    how = rub.how.tangential
+    return w + how.across @ stopping(how.gram, held, local.slips(t, y, w).reshape(-1))
+
+
+def grips(system: System, t: Any, q: Any, v: Any) -> Any:
+    r"""What keeps contacts in their modes: \(\mu\lambda - |\tau|\) where they stick, the slip where they slide."""
+    walls = _given(system)
+    c = walls.walls[0]
+    local = system.local(q)
+    y, w = local.enter(v)
+    forces = multipliers(local, t, y, w)[walls.bilateral :]
+    room = walls.friction * forces[:c] - _length(forces[c:].reshape(c, walls.slip))
+    slides = jnp.sum(local.slips(t, y, w) * walls.direction, axis=1)
+    return jnp.where(walls.active, jnp.where(walls.sticking, room, slides), 1.0)
+
+
+def _length(vectors: Any) -> Any:
+    square = jnp.sum(vectors**2, axis=-1)
+    return jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1.0)), 0.0)
+
+
+def _given(system: System) -> Constraints:
+    assert system.constraints is not None
+    return system.constraints

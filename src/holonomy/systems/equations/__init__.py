@@ -1,0 +1,1 @@
+"""The equations of a system as a person reads them."""

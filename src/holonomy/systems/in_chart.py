@@ -1,0 +1,171 @@
+r"""A system seen in coordinates around one point of its configuration space.
+
+Every method that needs coordinates works on a `Local`: it enters at the present point, steps, and leaves. Where points
+are their own coordinates (R^n, circles, a user's chart) entering and leaving do nothing. Elsewhere the chart
+\(y \mapsto x(y)\) with \(x(0)\) the present point carries velocities by \(dx\) and momenta by \((dx^\top)^{-1}\); the
+change from one chart to the next is then an exact symplectic map of phase space.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from holonomy.systems import lagrangian as mechanics
+from holonomy.systems.constraints import conditions
+from holonomy.systems.dense_solve import solve
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
+
+
+class Local(eqx.Module):
+    """A system in the chart at `anchor`; coordinates y, velocities w, momenta as covectors of y."""
+
+    system: System
+    anchor: Any
+
+    @property
+    def definite(self) -> bool:
+        """Whether the mass matrix is known to be positive definite."""
+        return self.system.definite
+
+    @property
+    def origin(self) -> Any:
+        """The coordinates of the anchor."""
+        return self.anchor if self.system.flat else jnp.zeros(self.system.space.dim, self.anchor.dtype)
+
+    def point(self, y: Any) -> Any:
+        """The configuration with coordinates y."""
+        if self.system.flat:
+            return y
+        return self.system.space.chart(self.anchor, y)
+
+    def lagrangian(self, t: Any, y: Any, w: Any) -> Any:
+        """L in these coordinates."""
+        x, v = self.leave(y, w)
+        return self.system.raw_lagrangian(t, x, v)
+
+    @property
+    def applied(self) -> Any:
+        """Generalised forces as a covector of y, or None when there are none."""
+        if not self.system.forces:
+            return None
+
+        def covector(t: Any, y: Any, w: Any) -> Any:
+            x, v = self.leave(y, w)
+            ambient = self.system.raw_force(t, x, v)
+            return ambient if self.system.flat else self._pull(y, ambient)
+
+        return covector
+
+    @property
+    def force(self) -> Any:
+        """Applied forces and those of the constraints, as a covector of y; None when there are neither."""
+        applied = self.applied
+        given = self.system.constraints
+        if given is None or (given.active is None and not given.bilateral):
+            return applied
+
+        def covector(t: Any, y: Any, w: Any) -> Any:
+            held = self.hold(t, y, w)
+            assert held is not None
+            total = held.normals(t, y).T @ conditions.accelerate(self, held, t, y, w)[1]
+            return total if applied is None else total + applied(t, y, w)
+
+        return covector
+
+    def acceleration(self, t: Any, y: Any, w: Any) -> Any:
+        """The second derivative of y along the motion."""
+        held = self.hold(t, y, w)
+        if held is not None:
+            return conditions.accelerate(self, held, t, y, w)[0]
+        if self.system.direct is not None:
+            return self.system.direct(t, y, w, *self.system.last)
+        return mechanics.acceleration(self.lagrangian, self.applied, t, y, w, self.definite)
+
+    def hold(self, t: Any, y: Any, w: Any) -> conditions.Held | None:
+        """The constraints to hold from this state on, or None when there are none."""
+        return conditions.hold(self, t, y, w)
+
+    def holonomic(self, t: Any, y: Any) -> Any:
+        """All holonomic conditions, zero where they hold."""
+        given = self.system.constraints
+        assert given is not None
+        return _joined([f(t, self.point(y), *self.system.last) for f in given.holonomic], y.dtype)
+
+    def rates(self, t: Any, y: Any, w: Any) -> Any:
+        """How fast the holonomic conditions change, then the velocity conditions; zero where they hold."""
+        given = self.system.constraints
+        assert given is not None
+        parts = []
+        if given.holonomic:
+            parts.append(jax.jvp(self.holonomic, (t, y), (jnp.ones_like(t), w))[1])
+        if given.velocity:
+            x, v = self.leave(y, w)
+            parts += [f(t, x, v, *self.system.last) for f in given.velocity]
+        return _joined(parts, y.dtype)
+
+    def gaps(self, t: Any, y: Any) -> Any:
+        """How far the unilateral constraints are from contact."""
+        given = self.system.constraints
+        assert given is not None
+        return _joined([f(t, self.point(y), *self.system.last) for f in given.unilateral], y.dtype)
+
+    def wall_rates(self, t: Any, y: Any, w: Any) -> Any:
+        """How fast the gaps change, then the conditions on velocities that only push."""
+        given = self.system.constraints
+        assert given is not None
+        parts = [jax.jvp(self.gaps, (t, y), (jnp.ones_like(t), w))[1]] if given.unilateral else []
+        if given.ratchets:
+            x, v = self.leave(y, w)
+            parts += [f(t, x, v, *self.system.last) for f in given.ratchets]
+        return _joined(parts, y.dtype)
+
+    def slips(self, t: Any, y: Any, w: Any) -> Any:
+        """The tangential velocities of the unilateral constraints, one row for each."""
+        given = self.system.constraints
+        assert given is not None
+        x, v = self.leave(y, w)
+        return jnp.concatenate([f(t, x, v, *self.system.last) for f in given.slips])
+
+    def enter(self, v: Any) -> tuple[Any, Any]:
+        """Coordinates and velocity of the anchor moving with the ambient velocity v."""
+        if self.system.flat:
+            return self.anchor, v
+        return self.origin, self._least_squares(self.origin, v)
+
+    def leave(self, y: Any, w: Any) -> tuple[Any, Any]:
+        """The point and ambient velocity of a state in coordinates."""
+        if self.system.flat:
+            return y, w
+        return jax.jvp(self.point, (y,), (w,))
+
+    def enter_momentum(self, p: Any) -> Any:
+        """An ambient covector as a covector of the coordinates."""
+        if self.system.flat:
+            return p
+        return self._pull(self.origin, p)
+
+    def leave_momentum(self, y: Any, p: Any) -> Any:
+        """The ambient covector, tangent to the space, that restricts to p at y."""
+        if self.system.flat:
+            return p
+        frame = jax.jacfwd(self.point)(y)
+        return frame @ solve(frame.T @ frame, p, definite=True)
+
+    def _pull(self, y: Any, covector: Any) -> Any:
+        return jax.vjp(self.point, y)[1](covector)[0]
+
+    def _least_squares(self, y: Any, v: Any) -> Any:
+        frame = jax.jacfwd(self.point)(y)
+        return solve(frame.T @ frame, frame.T @ v, definite=True)
+
+
+def _joined(parts: list[Any], dtype: Any) -> Any:
+    if not parts:
+        return jnp.zeros(0, dtype)
+    return parts[0] if len(parts) == 1 else jnp.concatenate(parts)

@@ -1,0 +1,87 @@
+r"""What a Lagrangian implies, exact by automatic differentiation.
+
+For \(L(t,q,v)\): momentum \(p = \partial L/\partial v\), mass matrix \(M = \partial^2 L/\partial v^2\), and Lagrange's
+equations \(M a = \partial L/\partial q - \partial_t p - (\partial p/\partial q)\,v + Q\). Nothing assumes that L is
+quadratic in v or independent of t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from holonomy.systems.dense_solve import solve
+
+Lagrangian = Callable[[Any, Any, Any], Any]
+Vector = Float[Array, " n"]
+Matrix = Float[Array, "n n"]
+
+_NEWTON = 30
+
+
+def momentum(lagrangian: Lagrangian, t: Any, q: Vector, v: Vector) -> Vector:
+    r"""\(\partial L/\partial v\)."""
+    return jax.grad(lagrangian, argnums=2)(t, q, v)
+
+
+def mass_matrix(lagrangian: Lagrangian, t: Any, q: Vector, v: Vector) -> Matrix:
+    r"""\(\partial^2 L/\partial v^2\)."""
+    return jax.jacfwd(lambda w: momentum(lagrangian, t, q, w))(v)
+
+
+def energy_function(lagrangian: Lagrangian, t: Any, q: Vector, v: Vector) -> Any:
+    r"""Jacobi's \(h = v\cdot\partial L/\partial v - L\), conserved where L does not name t."""
+    value, slope = jax.value_and_grad(lagrangian, argnums=2)(t, q, v)
+    return jnp.dot(slope, v) - value
+
+
+def inertial_force(lagrangian: Lagrangian, t: Any, q: Vector, v: Vector) -> Vector:
+    r"""\(\partial L/\partial q - \partial_t p - (\partial p/\partial q)\,v\): what M a equals without other forces."""
+    _, drift = jax.jvp(lambda s, x: momentum(lagrangian, s, x, v), (t, q), (jnp.ones_like(t), v))
+    return jax.grad(lagrangian, argnums=1)(t, q, v) - drift
+
+
+def acceleration(
+    lagrangian: Lagrangian, force: Lagrangian | None, t: Any, q: Vector, v: Vector, definite: bool
+) -> Vector:
+    """Lagrange's equations solved for the acceleration."""
+    right = inertial_force(lagrangian, t, q, v)
+    if force is not None:
+        right = right + force(t, q, v)
+    return solve(mass_matrix(lagrangian, t, q, v), right, definite)
+
+
+def velocity(lagrangian: Lagrangian, t: Any, q: Vector, p: Vector, guess: Vector, definite: bool) -> Vector:
+    r"""The inverse Legendre transform: v with \(\partial L/\partial v = p\), by Newton from a guess.
+
+    One iteration is exact for quadratic L; a second cleans up round-off. Derivatives come from the implicit function
+    theorem, not from the iteration.
+    """
+
+    def residual(w: Vector) -> Vector:
+        return momentum(lagrangian, t, q, w) - p
+
+    def correct(w: Vector) -> Vector:
+        return solve(mass_matrix(lagrangian, t, q, w), residual(w), definite)
+
+    def newton(_: Any, start: Vector) -> Vector:
+        def going(carry: Any) -> Any:
+            _, size, last, count = carry
+            return (count < _NEWTON) & (size > 0) & ((size < 0.5 * last) | (count < 2))
+
+        def once(carry: Any) -> Any:
+            w, size, _, count = carry
+            change = correct(w)
+            return w - change, jnp.max(jnp.abs(change)), size, count + 1
+
+        infinite = jnp.full((), jnp.inf, start.dtype)
+        return jax.lax.while_loop(going, once, (start, infinite, infinite, 0))[0]
+
+    def tangent_solve(linear: Any, y: Vector) -> Vector:
+        return solve(jax.jacfwd(linear)(jnp.zeros_like(y)), y, definite)
+
+    return jax.lax.custom_root(residual, guess, newton, tangent_solve)

@@ -1,0 +1,154 @@
+"""From a user's Python functions to traced ones, with a sentence for every mistake that can be known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from holonomy.spaces import AbstractSpace, Circle, Euclidean, Product
+from holonomy.systems.coordinates import Coordinate
+from holonomy.systems.coordinates import coordinates as named
+from holonomy.systems.parameters import Parameters, number
+from holonomy.trace.function import Function, trace
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a user's functions are functions of."""
+
+    coordinates: tuple[Coordinate, ...]
+    parameters: Parameters
+    space: AbstractSpace
+    parametric: bool
+
+    def example(self, *, time: bool = True, velocity: bool = False) -> tuple[Any, ...]:
+        """Arguments of the right shapes; only the shapes matter."""
+        q = jax.ShapeDtypeStruct((self.space.point_dim,), jnp.float64)
+        t = jax.ShapeDtypeStruct((), jnp.float64)
+        p = (self.parameters,) if self.parametric else ()
+        return (*((t,) if time else ()), q, *((q,) if velocity else ()), *p)
+
+    def trace(self, name: str, function: Callable[..., Any], example: tuple[Any, ...]) -> tuple[Function, Any]:
+        """The traced function and the shape of its value."""
+        if not callable(function):
+            raise ValueError(f"The {name} must be a function; got {function!r}.")
+        shapes: list[Any] = []
+
+        def record(*args: Any) -> Any:
+            value = jnp.asarray(function(*args))
+            if not jnp.issubdtype(value.dtype, jnp.floating):
+                value = value.astype(jnp.float64)
+            shapes.append(value.shape)
+            return value
+
+        try:
+            traced = trace(record, example)
+        except Exception as error:
+            p = "" if not self.parametric else f" and parameters {', '.join(self.parameters)}"
+            raise ValueError(
+                f"The {name} could not be evaluated on q = ({', '.join(c.name for c in self.coordinates)}){p}: "
+                f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
+            ) from error
+        return traced, shapes[-1]
+
+    def scalar(self, name: str, function: Callable[..., Any], *, velocity: bool = False) -> Function:
+        """A traced function with one number as value."""
+        return self._shaped(name, function, self.example(velocity=velocity), (), "a single number")
+
+    def matrix(self, name: str, function: Callable[..., Any]) -> Function:
+        """A traced function of q (and parameters) with a square matrix as value."""
+        n = self.space.point_dim
+        return self._shaped(name, function, self.example(time=False), (n, n), "an (n, n) matrix")
+
+    def covector(self, name: str, function: Callable[..., Any]) -> Function:
+        """A traced function of the state with one component per coordinate as value."""
+        shape = (self.space.point_dim,)
+        return self._shaped(name, function, self.example(velocity=True), shape, "one component per coordinate")
+
+    def _shaped(self, name: str, function: Any, example: Any, shape: tuple[int, ...], words: str) -> Function:
+        traced, got = self.trace(name, function, example)
+        if got != shape:
+            raise ValueError(f"The {name} must return {words}, shape {shape}; it returned shape {tuple(got)}.")
+        return traced
+
+    def positions(self, function: Callable[..., Any] | None) -> Function | None:
+        """Traced positions (particles, d), or None."""
+        if function is None:
+            return None
+        traced, shape = self.trace("positions", function, self.example())
+        if len(shape) != 2 or 0 in shape:
+            raise ValueError(
+                f"The positions must be an array (particles, d), such as jnp.array([[x, y]]) for one particle in the "
+                f"plane; they came with shape {tuple(shape)}."
+            )
+        return traced
+
+    def masses(self, given: Any, where: Function) -> Any:
+        """One mass per particle, none negative; a function of the parameters is checked at their present values."""
+        count = jax.eval_shape(where, *self.example()).shape[0]
+        if callable(given) and not self.parametric:
+            raise ValueError(
+                "Masses that are a function m(p) need parameters; pass parameters= or the masses as numbers."
+            )
+        masses = number("masses", given(self.parameters) if callable(given) else given)
+        if masses.ndim == 0:
+            masses = jnp.broadcast_to(masses, (count,)) if isinstance(masses, Tracer) else np.full(count, masses)
+        if masses.shape != (count,):
+            raise ValueError(f"There are {count} particles, so masses must have shape ({count},); got {masses.shape}.")
+        values = self.concrete(masses)
+        if np.any(values < 0):
+            worst = int(np.argmin(values))
+            raise ValueError(f"Masses must not be negative; particle {worst} has mass {values[worst]:g}.")
+        if not np.any(values > 0):
+            raise ValueError("At least one mass must be positive; all are zero, so nothing resists a force.")
+        return masses
+
+    def concrete(self, array: Any) -> np.ndarray:
+        """The values where they are known; ones where they are being traced."""
+        return np.ones(array.shape) if isinstance(array, Tracer) else np.asarray(array)
+
+    def cartesian_force(self, function: Any, where: Function) -> Function:
+        """Forces on particles pulled back to the coordinates by virtual work."""
+        shape = jax.eval_shape(where, *self.example()).shape
+        force = self._shaped("cartesian force", function, self.example(velocity=True), shape, "one row per particle")
+
+        def pulled(t: Any, q: Any, v: Any, *p: Any) -> Any:
+            return jax.vjp(lambda x: where(t, x, *p), q)[1](force(t, q, v, *p))[0]
+
+        return self.covector("cartesian force", pulled)
+
+
+def frame(
+    coordinates: Sequence[str] | Mapping[str, str] | None,
+    parameters: Mapping[str, Any] | None,
+    space: AbstractSpace | None,
+) -> Frame:
+    """Names, space and parameters that fit together."""
+    if coordinates is None and space is None:
+        raise ValueError("Name the coordinates, such as coordinates=('theta', 'phi'), or pass space=.")
+    if coordinates is None:
+        assert space is not None
+        coordinates = tuple(f"x{i + 1}" for i in range(space.point_dim))
+    names = named(coordinates)
+    where = space if space is not None else _lines_and_circles(names)
+    if len(names) != where.point_dim:
+        raise ValueError(
+            f"Points of {where} are arrays of length {where.point_dim}, but {len(names)} coordinates are named: "
+            f"{', '.join(c.name for c in names)}."
+        )
+    checked = Parameters.checked(parameters) if parameters is not None else Parameters()
+    return Frame(names, checked, where, parameters is not None)
+
+
+def _lines_and_circles(names: tuple[Coordinate, ...]) -> AbstractSpace:
+    """R^n with a circle for each angle; the points are the coordinates themselves either way."""
+    if not any(c.kind == "angle" for c in names):
+        return Euclidean(len(names))
+    factors = [Circle() if c.kind == "angle" else Euclidean(1) for c in names]
+    return factors[0] if len(factors) == 1 else Product(*factors)

@@ -1,0 +1,1 @@
+"""From a jaxpr to scalar operations and the statements around them."""

@@ -1,0 +1,82 @@
+"""What native code is made for: which arrays are taken apart, how much work is written out, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from holonomy.trace.graph.dag import dtype_name
+from holonomy.trace.jaxpr import Jaxpr, inner_jaxprs
+from holonomy.trace.lowering.statements import Unsupported
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is taken apart and what is kept whole.
+
+    An array is taken apart into scalars up to `scalars` elements; an argument, result or loop variable up to `carried`.
+    `nodes` bounds the whole graph, `unrolled` the work of a scan that is written out, `solve` the size of a matrix
+    factorised in scalars (`pivoted` with pivoting).
+    """
+
+    scalars: int = 4096
+    carried: int = 256
+    nodes: int = 150_000
+    unrolled: int = 600
+    solve: int = 16
+    pivoted: int = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One equation of a jaxpr as its rule sees it: parameters, result types, and which operands nobody needs
+    afterwards.
+    """
+
+    name: str
+    params: dict[str, Any]
+    results: tuple[tuple[tuple[int, ...], str], ...]
+    dead: tuple[bool, ...]
+
+
+class TooLarge(Unsupported):
+    """The function has more scalar operations than native code is made for."""
+
+
+def unsupported_primitive(name: str) -> Unsupported:
+    """The error for a primitive without a rule."""
+    return Unsupported(
+        f"The JAX primitive '{name}' has no native form (docs/trace.md lists those that have). Pass engine=\"xla\" to "
+        f"run this function as it is, or write it without the call that traces to '{name}'."
+    )
+
+
+def checked_dtype(dtype: Any) -> str:
+    """The name of a scalar type, or the error that says which ones there are."""
+    try:
+        name = dtype_name(dtype)
+    except TypeError:
+        name = str(dtype)
+    if name[0] not in "fiub" or name == "f2":
+        raise Unsupported(
+            f"Arrays of type {dtype} have no native form; native code knows float64, float32, integers and booleans. "
+            'Pass engine="xla", or write complex numbers as pairs of real ones.'
+        )
+    return name
+
+
+def cost(jaxpr: Jaxpr) -> int:
+    """A rough count of the scalar operations a jaxpr writes out."""
+    total = 0
+    for eqn in jaxpr.eqns:
+        inner = sum(cost(j) for j in inner_jaxprs(eqn.params))
+        if eqn.name == "scan":
+            inner *= eqn.params["length"]
+        results = sum(int(np.prod(v.aval.shape, dtype=int)) for v in eqn.outvars)
+        if eqn.name == "dot_general":
+            (contracted, _), _ = eqn.params["dimension_numbers"]
+            results *= int(np.prod([eqn.invars[0].aval.shape[d] for d in contracted], dtype=int))
+        total += inner or results
+    return total

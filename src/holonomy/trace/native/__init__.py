@@ -1,0 +1,1 @@
+"""Machine code: from scalar operations through LLVM to a function that runs."""

@@ -1,0 +1,234 @@
+"""Run a JAX function of small arrays as machine code."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import jax
+import numpy as np
+
+from holonomy.trace.form import Form
+from holonomy.trace.graph.dag import DTYPES, dtype_name
+from holonomy.trace.jaxpr import Jaxpr, traced
+from holonomy.trace.lowering.limits import Limits, TooLarge
+from holonomy.trace.lowering.lower import Lowering
+from holonomy.trace.lowering.statements import Plan, Unsupported, attempt
+from holonomy.trace.native.machine import Loaded, load, vector_width
+from holonomy.trace.native.module import module
+
+__all__ = ["Compiled", "Limits", "Unsupported", "compilations", "compile"]
+
+# Tried in turn: fewer arrays taken apart, more kept in memory, until the function is small enough.
+_ATTEMPTS = (
+    Limits(),
+    Limits(scalars=64, carried=32, unrolled=64, solve=4),
+    Limits(scalars=8, carried=8, unrolled=0, solve=2, pivoted=2),
+)
+
+
+class Code:
+    """Machine code of one form of function, for any numbers."""
+
+    def __init__(self, loaded: Loaded, scratch: int, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        self.loaded = loaded
+        self.scratch = scratch
+        self.inputs = [(shape, DTYPES[dtype]) for shape, dtype in inputs]
+        self.outputs = [(shape, DTYPES[dtype]) for shape, dtype in outputs]
+
+    def run(self, leaves: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Results for one set of arguments."""
+        results = [np.empty(shape, dtype) for shape, dtype in self.outputs]
+        table = _table([*leaves, *results])
+        scratch = np.empty(self.scratch, np.uint8)
+        self.loaded.kernel(table, scratch.ctypes.data)
+        return results
+
+    def run_many(self, leaves: Sequence[np.ndarray], mapped: Sequence[bool], count: int) -> list[np.ndarray]:
+        """Results for `count` sets of arguments, spread over the cores."""
+        results = [np.empty((count, *shape), dtype) for shape, dtype in self.outputs]
+        table = _table([*leaves, *results])
+        steps = [a.strides[0] if m else 0 for a, m in zip(leaves, mapped, strict=True)] + [
+            r.strides[0] for r in results
+        ]
+        strides = np.array(steps, np.int64)
+
+        def part(begin: int, end: int) -> None:
+            scratch = np.empty(self.scratch, np.uint8)
+            self.loaded.many(table, strides.ctypes.data, begin, end, scratch.ctypes.data)
+
+        parts = min(count, 4 * _cores())
+        if parts <= 1:
+            part(0, count)
+            return results
+        cuts = np.linspace(0, count, parts + 1).astype(int).tolist()
+        list(_pool().map(part, cuts[:-1], cuts[1:]))
+        return results
+
+
+class Compiled:
+    """A function as machine code: call it as the original; it gives NumPy arrays. Other threads run meanwhile."""
+
+    def __init__(self, code: Code, hidden: list[np.ndarray], inputs: Any, outputs: Any) -> None:
+        self.code = code
+        self._hidden = hidden
+        self._inputs = inputs
+        self._outputs = outputs
+
+    def __call__(self, *args: Any) -> Any:
+        leaves = self._leaves(args)
+        checked = [_checked(k, x, *spec) for k, (x, spec) in enumerate(zip(leaves, self.code.inputs, strict=False))]
+        return jax.tree.unflatten(self._outputs, self.code.run([*checked, *self._hidden]))
+
+    def batch(self, *args: Any, axes: Any = 0) -> Any:
+        """The function on many members at once, one after another on each core.
+
+        `axes` as in `jax.vmap`: a prefix of the arguments with 0 (members along the first axis) or None (the same for
+        all).
+        """
+        leaves = self._leaves(args)
+        if isinstance(axes, (int, type(None))):
+            axes = (axes,) * len(args)
+        marks = jax.tree.leaves(
+            jax.tree.map(
+                lambda axis, part: jax.tree.map(lambda _: axis == 0, part),
+                tuple(axes),
+                args,
+                is_leaf=lambda a: a is None,
+            )
+        )
+        counts = {np.shape(x)[0] for x, m in zip(leaves, marks, strict=True) if m}
+        if len(counts) != 1:
+            raise ValueError(
+                f"The batched arguments need one common length along their first axis; they have {sorted(counts)}."
+            )
+        (count,) = counts
+        checked = []
+        for k, (x, mark, (shape, dtype)) in enumerate(zip(leaves, marks, self.code.inputs, strict=False)):
+            checked.append(_checked(k, x, (count, *shape) if mark else shape, dtype))
+        mapped = [*marks, *[False] * len(self._hidden)]
+        results = self.code.run_many([*checked, *self._hidden], mapped, count)
+        return jax.tree.unflatten(self._outputs, results)
+
+    def _leaves(self, args: tuple[Any, ...]) -> list[Any]:
+        leaves, structure = jax.tree.flatten(args)
+        if structure != self._inputs:
+            raise ValueError(
+                f"The function was compiled for arguments of structure {self._inputs} but got {structure}."
+            )
+        return leaves
+
+
+_codes: dict[Any, Code] = {}
+_building: dict[Any, threading.Lock] = {}
+
+
+def compilations() -> int:
+    """How many forms of function were compiled (or read from disk) in this process so far."""
+    return len(_codes)
+
+
+def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Limits | None = None) -> Compiled:
+    """Machine code for `fun`, traced at arguments shaped like `example_args`.
+
+    A function of the same form as an earlier one, whatever its numbers, reuses that one's code. `limits` says what is
+    taken apart into scalars and what stays in memory; by default as much as is worth it.
+    Raises `Unsupported` for what has no native form, and for nothing else that happens after tracing.
+    """
+    jaxpr, shape = traced(fun, example_args)
+    with attempt("reading the traced function"):
+        form = Form(jaxpr)
+    code = _code((form.key, limits), jaxpr, form, _ATTEMPTS if limits is None else (limits,))
+    return Compiled(code, _hidden(form), jax.tree.structure(tuple(example_args)), jax.tree.structure(shape))
+
+
+def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str, int, Plan, list[np.ndarray]]:
+    """What `compile` would build: LLVM code, its scratch bytes, its plan, and its hidden arguments."""
+    jaxpr, _ = traced(fun, example_args)
+    with attempt("reading the traced function"):
+        form = Form(jaxpr)
+    ir, scratch, plan = _written(jaxpr, form, _ATTEMPTS)
+    return ir, scratch, plan, _hidden(form)
+
+
+def _hidden(form: Form) -> list[np.ndarray]:
+    return [np.array(form.numbers, np.float64), *[np.ascontiguousarray(a) for a in form.arrays]]
+
+
+def _code(key: Any, jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Code:
+    """The code of a form, built once; who needs another form, or one that exists, does not wait."""
+    if key not in _codes:
+        with _building.setdefault(key, threading.Lock()):
+            if key not in _codes:
+                _codes[key] = _build(jaxpr, form, attempts)
+    return _codes[key]
+
+
+def _build(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Code:
+    ir, scratch, plan = _written(jaxpr, form, attempts)
+    with attempt("compiling with LLVM"):
+        return Code(load(ir), scratch, plan.inputs, plan.outputs)
+
+
+def _written(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> tuple[str, int, Plan]:
+    """LLVM's text of a jaxpr, the bytes of scratch memory it needs, and the plan it was written from."""
+    with attempt("lowering to scalar operations"):
+        plan = _lowered(jaxpr, form, attempts)
+    with attempt("writing LLVM code"):
+        ir, scratch = module(plan, vector_width())
+    return ir, scratch, plan
+
+
+def _lowered(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Plan:
+    for limits in attempts[:-1]:
+        with contextlib.suppress(TooLarge):
+            return lower(jaxpr, form, limits)
+    return lower(jaxpr, form, attempts[-1])
+
+
+def lower(jaxpr: Jaxpr, form: Form, limits: Limits) -> Plan:
+    """The plan of a jaxpr whose numbers are hidden arguments after its own."""
+    inputs = [(tuple(v.aval.shape), dtype_name(v.aval.dtype)) for v in jaxpr.invars]
+    lowering = Lowering(limits, form=form, leaf=len(inputs))
+    args = [lowering.argument(k, shape, dtype) for k, (shape, dtype) in enumerate(inputs)]
+    results = lowering.evaluate(jaxpr, args)
+    inputs.append(((len(form.numbers),), "f8"))
+    inputs += [(a.shape, dtype_name(a.dtype)) for a in form.arrays]
+    return lowering.plan(inputs, results)
+
+
+def _checked(position: int, x: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    array = np.asarray(x)
+    if array.shape != shape:
+        raise ValueError(f"Argument array {position} has shape {array.shape}, but the code was compiled for {shape}.")
+    if not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise ValueError(f"Argument array {position} is of type {array.dtype}, but the code was compiled for {dtype}.")
+    return np.ascontiguousarray(array, dtype).reshape(shape)
+
+
+def _table(arrays: Sequence[np.ndarray]) -> Any:
+    return (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+
+
+def _cores() -> int:
+    """The cores this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _pool() -> ThreadPoolExecutor:
+    return _pool_of(os.getpid())
+
+
+@cache
+def _pool_of(process: int) -> ThreadPoolExecutor:
+    """Threads do not survive a fork, so each process has its own."""
+    return ThreadPoolExecutor(_cores(), thread_name_prefix=f"holonomy-{process}")

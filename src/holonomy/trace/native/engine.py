@@ -1,0 +1,96 @@
+"""Where compiled loops run: as one machine function, or in XLA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from holonomy.trace.lowering.statements import Unsupported, attempt
+
+ENGINES = (None, "native", "xla")
+
+
+class Engine:
+    """Runs traced functions, compiled once per structure of their arguments; numbers are data.
+
+    `wanted` is the name of an engine, or None to use native code on a CPU where the functions are `small`. `name` is
+    what the certificate says; `refusal` says at length why something has no native code.
+    """
+
+    def __init__(self, wanted: str | None, *, small: bool = True):
+        self.strict = wanted == "native"
+        self.native = wanted == "native" or (wanted is None and small and jax.default_backend() == "cpu")
+        self.refusal = ""
+        self._brief = ""
+
+    @property
+    def name(self) -> str:
+        """The engine's name, with the reason when it is not the one that was tried."""
+        if self.native:
+            return "native (one machine function)"
+        reason = f" (no native code: {self._brief})" if self._brief else ""
+        return f"xla on {jax.default_backend()}{reason}"
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """The value of a function of PyTrees of arrays."""
+        compiled = self._native(function, args) if self.native else None
+        if compiled is not None:
+            return compiled(*args)
+        return _jitted(function)(*args)
+
+    def batch(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any] | None:
+        """The function, compiled for arguments like `args`, of many members at once, spread over the cores.
+
+        None where it has no native form.
+        """
+        compiled = self._native(function, args)
+        return None if compiled is None else compiled.batch
+
+    def _native(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        try:
+            return _machine(function, args)
+        except Unsupported as error:
+            if self.strict:
+                raise ValueError(f"engine='native' cannot run this system: {error} Use engine='xla'.") from error
+            self.native = False
+            self.refusal, self._brief = str(error), error.brief
+            return None
+
+
+_machines: dict[Any, Any] = {}
+_jits: dict[Any, Any] = {}
+
+
+def _machine(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    leaves, structure = jax.tree.flatten(args)
+    key = (function, structure, tuple((np.shape(x), _dtype(x)) for x in leaves))
+    found = _machines.get(key)
+    if found is None:
+        try:
+            found = _compiler()(function, args)
+        except Unsupported as error:
+            found = error
+        _machines[key] = found
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _compiler() -> Callable[..., Any]:
+    """The compiler, loaded here so that work that never compiles natively does not load LLVM."""
+    with attempt("loading LLVM"):
+        from holonomy.trace.native import compiler
+    return compiler.compile
+
+
+def _dtype(x: Any) -> str:
+    return x.dtype.char if isinstance(x, (jax.Array, np.ndarray, np.generic)) else np.result_type(x).char
+
+
+def _jitted(function: Callable[..., Any]) -> Any:
+    if function not in _jits:
+        _jits[function] = jax.jit(function)
+    return _jits[function]

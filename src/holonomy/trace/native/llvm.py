@@ -1,0 +1,328 @@
+"""From a plan to LLVM IR text: the lines of one function on argument and result pointers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from holonomy.trace.graph.dag import DTYPES, Node
+from holonomy.trace.lowering.schedule import Schedule
+from holonomy.trace.lowering.statements import Block, Branch, Buffer, Copy, Load, Loop, Plan, Statement, Store
+from holonomy.trace.native.instructions import scalar, type_of
+from holonomy.trace.native.vector_math import hexadecimal
+
+_STACK_BYTES: Final = 4096
+_STACK_IN_ALL: Final = 65536
+_ALIGN: Final = 64
+# Relative costs of a group of sines and cosines by its width, and of one use of the addition theorems.
+_GROUP_COST: Final = {1: 0.8, 2: 0.8, 4: 0.9, 8: 1.6}
+_ADDITION_COST: Final = 0.05
+
+
+class Emitter:
+    """Writes the body of one plan."""
+
+    def __init__(self, plan: Plan, width: int) -> None:
+        self.plan = plan
+        self.schedule = Schedule(plan)
+        self.width = width
+        self.lines: list[str] = []
+        self.entry: list[str] = []
+        self.globals: list[str] = []
+        self.values: dict[int, str] = {}
+        self.places: dict[Buffer, str] = {}
+        self.declared: set[str] = set()
+        self.widths: set[int] = set()
+        self.shared: dict[tuple[int, int], str] = {}
+        self.angles: dict[Node, tuple[str, str]] = {}
+        self.label = "entry"
+        self.scratch = 0
+        self.stack = 0
+        self._names = 0
+
+    # ── text ──────────────────────────────────────────────────────────────────────────────────────
+    def fresh(self, stem: str = "t") -> str:
+        self._names += 1
+        return f"{stem}{self._names}"
+
+    def put(self, text: str) -> str:
+        """A line that defines a fresh name."""
+        name = f"%{self.fresh()}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def start(self, label: str) -> None:
+        """Begin a basic block."""
+        self.lines.append(f"{label}:")
+        self.label = label
+
+    def call(self, name: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
+        """A call of a C function without side effects."""
+        types = ", ".join(t for t, _ in arguments)
+        attributes = "" if name.startswith("llvm.") else " #0"
+        self.declared.add(f"declare {result} @{name}({types}){attributes}")
+        return self.put(f"call {result} @{name}({', '.join(f'{t} {v}' for t, v in arguments)})")
+
+    # ── nodes ─────────────────────────────────────────────────────────────────────────────────────
+    def value(self, node: Node) -> str:
+        """The operand text of a node that is already computed."""
+        if node.op == "const":
+            return literal(node.data, node.dtype)
+        return self.values[node.index]
+
+    def need(self, roots: Sequence[Node], block: Block) -> None:
+        """Compute what `roots` need in this block."""
+        nodes = self.schedule.pending(roots, block, self.values)
+        levels: dict[int, int] = {}
+        rows: dict[int, tuple[list[Node], list[Node]]] = {}
+        for node in nodes:
+            angle = node.op in ("sin", "cos") and node.dtype == "f8"
+            level = max([levels.get(c.index, 0) for c in self.schedule.children(node)], default=0) + angle
+            levels[node.index] = level
+            rows.setdefault(level, ([], []))[0 if angle else 1].append(node)
+        divisions: dict[int, int] = {}
+        for node in nodes:
+            if node.op == "div" and node.dtype[0] == "f":
+                divisions[node.args[1].index] = divisions.get(node.args[1].index, 0) + 1
+        for level in sorted(rows):
+            angles, others = rows[level]
+            self._angles(angles, block)
+            for node in others:
+                self._node(node, block, divisions)
+
+    def _node(self, node: Node, block: Block, divisions: dict[int, int]) -> None:
+        alias = self.plan.aliases.get(node)
+        if alias is not None:
+            self.values[node.index] = self.value(alias)
+        elif node.op == "variable" or node.op == "const":
+            return
+        elif node.op == "input":
+            leaf, element = node.data
+            self.values[node.index] = self._read(f"%in{leaf}", literal(element, "i8"), node.dtype)
+        elif node.op == "load":
+            self.values[node.index] = self._read(self.place(node.data), self.value(node.args[0]), node.dtype)
+        elif node.op == "div" and divisions.get(node.args[1].index, 0) > 1:
+            self.values[node.index] = self._shared_division(node, block)
+        else:
+            self.values[node.index] = scalar(self, node)
+
+    def _shared_division(self, node: Node, block: Block) -> str:
+        """a/b by one reciprocal for all quotients with this denominator."""
+        kind, below = type_of(node.dtype), node.args[1]
+        key = (below.index, id(block))
+        if key not in self.shared:
+            self.shared[key] = self.put(f"fdiv {kind} {literal(1.0, node.dtype)}, {self.value(below)}")
+        above = node.args[0]
+        if above.op == "const" and above.data == 1.0:
+            return self.shared[key]
+        return self.put(f"fmul contract {kind} {self.value(above)}, {self.shared[key]}")
+
+    def _angles(self, nodes: list[Node], block: Block) -> None:
+        """Sines and cosines, those of one angle together and several angles at a time.
+
+        Where angles are sums and differences of fewer others, the addition theorems take their place: the error is
+        that of rounding the two angles, which both forms have.
+        """
+        angles = [a for a in dict.fromkeys([n.args[0] for n in nodes]) if a not in self.angles]
+        sums = [a for a in angles if a.op in ("add", "sub") and all(x.op != "const" for x in a.args)]
+        within = {x for a in sums for x in a.args}
+        composed = [a for a in sums if a not in within]
+        parts = [x for a in composed for x in a.args if x not in self.angles]
+        single = list(dict.fromkeys([a for a in angles if a not in composed] + parts))
+        if self._trigonometric_cost(len(single)) + _ADDITION_COST * len(composed) >= self._trigonometric_cost(
+            len(angles)
+        ):
+            composed, single = [], angles
+        pairs = self.angles | self._sines_and_cosines(single)
+        for angle in composed:
+            pairs[angle] = self._addition(angle, pairs)
+        for node in nodes:
+            self.values[node.index] = pairs[node.args[0]][0 if node.op == "sin" else 1]
+        # An angle that is known outside this block may be asked for where the block was not run.
+        self.angles |= {angle: pairs[angle] for angle in (*single, *composed) if self.schedule.home(angle) is block}
+
+    def _trigonometric_cost(self, count: int) -> float:
+        cost = 0.0
+        while count > 0:
+            width = self._group(count)
+            cost += _GROUP_COST[width]
+            count -= width
+        return cost
+
+    def _group(self, left: int) -> int:
+        """How many of the angles that are left to take at once."""
+        return next(w for w in (8, 4, 2, 1) if w == 1 or (w <= self.width and left > w // 2))
+
+    def _sines_and_cosines(self, angles: list[Node]) -> dict[Node, tuple[str, str]]:
+        pairs: dict[Node, tuple[str, str]] = {}
+        start = 0
+        while start < len(angles):
+            width = self._group(len(angles) - start)
+            group = angles[start : start + width]
+            start += width
+            self.widths.add(width)
+            kind = f"<{width} x double>"
+            vector = "poison"
+            for i in range(width):
+                angle = self.value(group[i] if i < len(group) else group[0])
+                vector = self.put(f"insertelement {kind} {vector}, double {angle}, i32 {i}")
+            both = self.put(f"call fastcc {{{kind}, {kind}}} @sincos{width}({kind} {vector})")
+            parts = [self.put(f"extractvalue {{{kind}, {kind}}} {both}, {n}") for n in (0, 1)]
+            for lane, angle in enumerate(group):
+                sine, cosine = (self.put(f"extractelement {kind} {part}, i32 {lane}") for part in parts)
+                pairs[angle] = sine, cosine
+        return pairs
+
+    def _addition(self, angle: Node, pairs: dict[Node, tuple[str, str]]) -> tuple[str, str]:
+        """sin(a ± b) and cos(a ± b); not contracted, so that sin(a - a) is 0."""
+        (sa, ca), (sb, cb) = (pairs[x] for x in angle.args)
+        plus, minus = ("fadd", "fsub") if angle.op == "add" else ("fsub", "fadd")
+        products = [self.put(f"fmul double {x}, {y}") for x, y in ((sa, cb), (ca, sb), (ca, cb), (sa, sb))]
+        sine = self.put(f"{plus} double {products[0]}, {products[1]}")
+        return sine, self.put(f"{minus} double {products[2]}, {products[3]}")
+
+    # ── memory ────────────────────────────────────────────────────────────────────────────────────
+    def place(self, buffer: Buffer) -> str:
+        """The pointer to a buffer."""
+        if buffer.kind == "input":
+            return f"%in{buffer.leaf}"
+        if buffer.kind == "output":
+            return f"%out{buffer.leaf}"
+        if buffer not in self.places:
+            self.places[buffer] = self._constant(buffer) if buffer.kind == "constant" else self._room(buffer)
+        return self.places[buffer]
+
+    def _constant(self, buffer: Buffer) -> str:
+        assert buffer.values is not None
+        name = f"@{self.fresh('c')}"
+        data = buffer.values.astype(np.uint8 if buffer.dtype == "b1" else DTYPES[buffer.dtype]).tobytes()
+        text = "".join(f"\\{byte:02X}" for byte in data)
+        self.globals.append(f'{name} = private constant [{len(data)} x i8] c"{text}", align {_ALIGN}')
+        return name
+
+    def _room(self, buffer: Buffer) -> str:
+        size = max(1, buffer.size) * DTYPES[buffer.dtype].itemsize
+        name = f"%{self.fresh('m')}"
+        if size <= _STACK_BYTES and self.stack + size <= _STACK_IN_ALL:
+            self.stack += size
+            self.entry.append(f"  {name} = alloca [{size} x i8], align {_ALIGN}")
+        else:
+            self.entry.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {self.scratch}")
+            self.scratch += -(-size // _ALIGN) * _ALIGN
+        return name
+
+    def _address(self, place: str, index: str, dtype: str) -> str:
+        return self.put(f"getelementptr inbounds {_stored(dtype)}, ptr {place}, i64 {index}")
+
+    def _read(self, place: str, index: str, dtype: str) -> str:
+        raw = self.put(f"load {_stored(dtype)}, ptr {self._address(place, index, dtype)}")
+        return self.put(f"trunc i8 {raw} to i1") if dtype == "b1" else raw
+
+    # ── statements ────────────────────────────────────────────────────────────────────────────────
+    def run(self, statements: Sequence[Statement], block: Block) -> None:
+        ready = 0
+        for k, statement in enumerate(statements):
+            if k >= ready:
+                # What stores that follow each other need is computed at once, so that they share sines and cosines.
+                ready = k + max(1, _stores(statements[k:]))
+                self.need([n for s in statements[k:ready] for n in self.schedule.roots(s)], block)
+            match statement:
+                case Store():
+                    self._store(statement)
+                case Load(buffer, index, result):
+                    self.values[result.index] = self._read(self.place(buffer), self.value(index), result.dtype)
+                case Copy(target, source):
+                    self._copy(target, source)
+                case Loop():
+                    self._loop(statement)
+                case Branch():
+                    self._branch(statement)
+
+    def _store(self, store: Store) -> None:
+        dtype = store.buffer.dtype
+        value = self.value(store.value)
+        if dtype == "b1":
+            value = self.put(f"zext i1 {value} to i8")
+        address = self._address(self.place(store.buffer), self.value(store.index), dtype)
+        self.line(f"store {_stored(dtype)} {value}, ptr {address}")
+
+    def _copy(self, target: Buffer, source: Buffer) -> None:
+        size = target.size * DTYPES[target.dtype].itemsize
+        self.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        places = f"ptr {self.place(target)}, ptr {self.place(source)}"
+        self.line(f"call void @llvm.memcpy.p0.p0.i64({places}, i64 {size}, i1 false)")
+
+    def _loop(self, loop: Loop) -> None:
+        before, head, body, after = self.label, *[self.fresh(s) for s in ("head", "body", "after")]
+        self.line(f"br label %{head}")
+        self.start(head)
+        slots = []
+        for carry in loop.carries:
+            name = self.values[carry.variable.index] = f"%{self.fresh('v')}"
+            slots.append((len(self.lines), name, carry))
+            self.lines.append("")
+        self.run(loop.block.header, loop.block)
+        self.need([loop.condition], loop.block)
+        self.line(f"br i1 {self.value(loop.condition)}, label %{body}, label %{after}")
+        self.start(body)
+        self.run(loop.block.statements, loop.block)
+        self.need([c.next for c in loop.carries], loop.block)
+        for where, name, carry in slots:
+            first, following = self.value(carry.initial), self.value(carry.next)
+            self.lines[where] = (
+                f"  {name} = phi {type_of(carry.variable.dtype)} [{first}, %{before}], [{following}, %{self.label}]"
+            )
+        self.line(f"br label %{head}")
+        self.start(after)
+        for carry in loop.carries:
+            self.values[carry.result.index] = self.values[carry.variable.index]
+
+    def _branch(self, branch: Branch) -> None:
+        labels = [self.fresh("case") for _ in branch.blocks]
+        after = self.fresh("after")
+        selector = self.value(branch.selector)
+        if len(labels) == 2:
+            test = self.put(f"icmp sle i64 {selector}, 0")
+            self.line(f"br i1 {test}, label %{labels[0]}, label %{labels[1]}")
+        else:
+            low = self.put(f"icmp slt i64 {selector}, 0")
+            clamped = self.put(f"select i1 {low}, i64 0, i64 {selector}")
+            cases = " ".join(f"i64 {n}, label %{label}" for n, label in enumerate(labels[:-1]))
+            self.line(f"switch i64 {clamped}, label %{labels[-1]} [{cases}]")
+        rows = []
+        for label, block, row in zip(labels, branch.blocks, branch.yields, strict=True):
+            self.start(label)
+            self.run(block.statements, block)
+            self.need(row, block)
+            rows.append((self.label, [self.value(n) for n in row]))
+            self.line(f"br label %{after}")
+        self.start(after)
+        for column, result in enumerate(branch.results):
+            pairs = ", ".join(f"[{values[column]}, %{label}]" for label, values in rows)
+            self.values[result.index] = self.put(f"phi {type_of(result.dtype)} {pairs}")
+
+
+def _stores(statements: Sequence[Statement]) -> int:
+    """How many of the first statements are stores."""
+    return next((k for k, s in enumerate(statements) if not isinstance(s, Store)), len(statements))
+
+
+def _stored(dtype: str) -> str:
+    return "i8" if dtype == "b1" else type_of(dtype)
+
+
+def literal(value: float | int | bool, dtype: str) -> str:
+    """A number as LLVM writes it."""
+    if dtype == "f8":
+        return hexadecimal(value)
+    if dtype == "f4":
+        return hexadecimal(struct.unpack("<f", struct.pack("<f", value))[0])
+    if dtype == "b1":
+        return "true" if value else "false"
+    return str(int(value))

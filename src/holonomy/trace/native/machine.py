@@ -1,0 +1,129 @@
+"""From LLVM IR to a loaded machine function for the processor this runs on."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from holonomy.trace.native import cache as disk
+
+_lock = threading.Lock()
+_serial = itertools.count()
+_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_MANY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Machine code in memory; `kernel` and `many` release the interpreter's lock while they run."""
+
+    kernel: Any
+    many: Any
+    tracker: Any
+
+
+@cache
+def _target() -> tuple[Any, str, str]:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    triple = llvm.get_process_triple()
+    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=2, reloc="pic", codemodel="small", jit=True
+    )
+    return machine, f"{triple} {cpu} {features}", triple
+
+
+@cache
+def _jit() -> Any:
+    # The compiler proper is `_target`; this one only loads finished objects. JITLink lays an object's sections out
+    # together; the older linker may put code and constants more than 2 GB apart in a large process, which small code
+    # cannot bridge, and then ends the process.
+    machine = llvm.Target.from_triple(_target()[2]).create_target_machine(jit=True)
+    return llvm.create_lljit_compiler(machine, use_jit_link=True)
+
+
+@cache
+def vector_width() -> int:
+    """How many doubles the processor's registers hold."""
+    features = llvm.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 8
+    return 4 if features.get("avx") else 2
+
+
+def identity() -> str:
+    """What machine code depends on besides its IR: LLVM, processor, and the way we drive them."""
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return f"llvmlite {llvmlite.__version__} LLVM {version} {_target()[1]} passes {_PASSES}"
+
+
+def load(ir: str) -> Loaded:
+    """Machine code for `ir`, from the disk if the same IR was compiled here before."""
+    key = disk.key(ir, identity())
+    code = disk.read(key)
+    if code is None:
+        code = assemble(ir)
+        disk.write(key, code)
+        return link(code)
+    try:
+        return link(code)
+    except RuntimeError:
+        disk.forget(key)
+        return link(assemble(ir))
+
+
+_PASSES = 2
+_LONG = 1500
+
+
+def assemble(ir: str) -> bytes:
+    """An object file: parse, optimise, generate code.
+
+    Long functions get a short list of passes: their nodes are simplified already, and the full list takes longer than
+    it saves.
+    """
+    machine, _, triple = _target()
+    with _lock:
+        parsed = llvm.parse_assembly(ir)
+        parsed.triple = triple
+        parsed.data_layout = str(machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        options.slp_vectorization = False
+        options.loop_vectorization = False
+        options.loop_unrolling = False
+        builder = llvm.create_pass_builder(machine, options)
+        if ir.count("\n") < _LONG:
+            builder.getModulePassManager().run(parsed, builder)
+        else:
+            _few_passes(parsed, builder)
+        return machine.emit_object(parsed)
+
+
+def _few_passes(parsed: Any, builder: Any) -> None:
+    inline = llvm.create_new_module_pass_manager()
+    inline.add_always_inliner_pass()
+    inline.run(parsed, builder)
+    passes = llvm.create_new_function_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    for function in parsed.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
+
+
+def link(code: bytes) -> Loaded:
+    """An object file loaded into this process. It must come from `assemble` on this machine."""
+    with _lock:
+        builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        builder.export_symbol("kernel").export_symbol("many")
+        tracker = builder.link(_jit(), f"holonomy{next(_serial)}")
+    return Loaded(_KERNEL(tracker["kernel"]), _MANY(tracker["many"]), tracker)

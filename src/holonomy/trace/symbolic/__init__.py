@@ -1,0 +1,1 @@
+"""Expressions that a person reads: polynomials, Lagrange's equations, SymPy."""

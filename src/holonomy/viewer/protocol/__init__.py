@@ -1,0 +1,1 @@
+"""The messages between Python and the viewer."""

@@ -1,0 +1,167 @@
+"""The thread of one simulation: what it says from its first moment to its last."""
+
+import queue
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from holonomy.studio.session.session_thread import MOST_WAITING, Live
+from holonomy.viewer.protocol import messages
+
+PATIENCE = 20.0
+
+
+class Recorder:
+    """An outbox that keeps everything."""
+
+    def __init__(self):
+        self.said: queue.Queue = queue.Queue()
+
+    def say(self, notice):
+        self.said.put(notice)
+
+    def show(self, frame):
+        self.said.put(frame)
+
+    def until(self, condition) -> Any:
+        while True:
+            thing = self.said.get(timeout=PATIENCE)
+            if condition(thing):
+                return thing
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def live(lab, services, recorder) -> Iterator[Live]:
+    """Not started yet."""
+    made = Live(lab, services)
+    made.attach(cast(Any, recorder))
+    yield made
+    made.stop()
+    if made.started:
+        made.join(PATIENCE)
+
+
+def frames(condition):
+    return lambda thing: isinstance(thing, messages.Frame) and condition(thing)
+
+
+def controls(condition):
+    return lambda thing: isinstance(thing, messages.Controls) and condition(thing)
+
+
+def test_it_says_what_it_is_then_shows_and_ends_when_told(live, recorder):
+    live.start()
+    assert recorder.said.get(timeout=PATIENCE).phase == "compiling"
+    assert recorder.said.get(timeout=PATIENCE).lab.revision == 1
+    assert recorder.said.get(timeout=PATIENCE).phase == "ready"
+    first = recorder.said.get(timeout=PATIENCE)
+    assert first.time == 0.0
+    assert first.sample[:, 0].tolist() == [0.0], "curves begin at the beginning"
+    live.stop()
+    live.join(PATIENCE)
+    assert recorder.said.empty(), "time is held, so there is nothing more to show"
+
+
+def test_a_lab_that_cannot_be_compiled_says_why_to_every_page(live, services, recorder, caplog):
+    services.foundry.impossible = "the mass matrix is singular"
+    live.start()
+    failed = recorder.until(controls(lambda c: c.phase == "failed"))
+    assert failed.message == "The simulation ended: the mass matrix is singular"
+    later = Recorder()
+    live.attach(cast(Any, later))
+    assert later.until(controls(lambda c: c.phase == "failed")).message == failed.message
+    assert "a simulation ended" in caplog.text
+
+
+def test_commands_that_wait_are_bounded(lab, services):
+    live = Live(lab, services)  # not started, so nothing is taken from the line
+    assert all(live.send(messages.Pause()) for _ in range(MOST_WAITING))
+    assert not live.send(messages.Pause())
+
+
+def test_only_the_last_place_of_a_pointer_is_computed(live, services, recorder, lab):
+    live.send(messages.DragBegin(1))
+    for step in range(50):
+        live.send(messages.DragMove(0.5 + 0.01 * step, -1.0, 0.0))
+    live.send(messages.DragEnd(0.0, 0.0, 0.0))
+    live.start()
+    moved = recorder.until(frames(lambda f: abs(f.position[2, 0] - 0.99) < 1e-6))
+    assert not moved.v.any()
+    kernel = services.foundry.kernel(lab, lab.structure(lab.opening()))
+    assert kernel.begun == 2, "one for the start, one for the last place"
+
+
+def test_a_running_motion_follows_the_clock(live, recorder):
+    live.start()
+    live.send(messages.SetSpeed(5.0))
+    live.send(messages.Play())
+    frame = recorder.until(frames(lambda f: f.time > 0.3))
+    assert frame.flags & messages.FrameFlag.PLAYING
+    live.send(messages.Undo())
+    recorder.until(frames(lambda f: f.time == 0.0))
+
+
+def test_the_old_motion_goes_on_while_the_new_structure_is_compiled(live, services, recorder, lab):
+    wanted = lab.structure(lab.completed(lab.opening().with_parameter("links", 4.0)))
+    services.foundry.slow.add(wanted)
+    live.start()
+    live.send(messages.Play())
+    live.send(messages.SetParameter("links", 4.0, True))
+    recorder.until(controls(lambda c: c.phase == "compiling" and c.parameters["links"] == 4.0))
+    before = recorder.until(frames(lambda f: f.time > 0.1))
+    assert len(before.q) == 2
+    services.foundry.deliver()
+    view = recorder.until(lambda thing: isinstance(thing, messages.Lab)).lab
+    assert len(view.bodies) == 4
+    after = recorder.until(frames(lambda f: len(f.q) == 4))
+    assert after.revision == view.revision
+    assert after.time >= before.time
+
+
+def test_a_structure_that_cannot_be_compiled_is_refused_and_forgotten(live, services, recorder):
+    live.start()
+    recorder.until(controls(lambda c: c.phase == "ready"))
+    services.foundry.slow.update(services.foundry.lab.likely(services.foundry.lab.opening()))
+    services.foundry.impossible = "there is no room for it"
+    live.send(messages.SetParameter("links", 3.0, True))
+    refused = recorder.until(lambda thing: isinstance(thing, messages.Refused))
+    assert refused.message == "That could not be compiled: there is no room for it"
+    after = recorder.until(controls(lambda c: c.phase == "ready"))
+    assert after.parameters["links"] == 2.0
+    assert after.undo is None
+
+
+def test_without_a_page_time_is_held_and_a_page_that_comes_back_finds_it_there(live, recorder):
+    live.start()
+    live.send(messages.Play())
+    seen = recorder.until(frames(lambda f: f.time > 0.1))
+    live.detach(cast(Any, recorder))
+    later = Recorder()
+    live.attach(cast(Any, later))
+    assert later.until(lambda thing: isinstance(thing, messages.Lab)).lab.revision == 1
+    back = later.until(frames(lambda f: True))
+    assert seen.time <= back.time < seen.time + 60.0
+    assert back.flags & messages.FrameFlag.PLAYING
+
+
+def test_answers_come_as_notices(live, services, recorder):
+    live.start()
+    live.send(messages.Share())
+    assert '"lab":"pendulum"' in recorder.until(lambda thing: isinstance(thing, messages.Shared)).document
+    live.send(messages.AskEquations())
+    assert recorder.until(lambda thing: isinstance(thing, messages.Equations)).items[0].latex
+    for kind in ("python", "toml", "csv"):
+        live.send(messages.Export(kind))
+        told = recorder.until(lambda thing: isinstance(thing, messages.Download))
+        file = services.shelf.take(told.path.removeprefix("download/"))
+        assert file.name == told.filename
+        assert file.data
+    live.send(messages.SetParameter("damping", 0.5, True))
+    live.send(messages.Export("toml"))
+    assert "no friction" in recorder.until(lambda thing: isinstance(thing, messages.Refused)).message

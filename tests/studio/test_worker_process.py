@@ -1,0 +1,180 @@
+"""Processes beside the server: what they make, and how they end."""
+
+import os
+import threading
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from holonomy.studio.compile import code_store, worker_process
+from holonomy.studio.compile.code_store import Foundry
+from holonomy.studio.compile.worker_process import SOMETIME, Worker, WorkError, Workshop
+from holonomy.studio.labs.pendulum.lab import PendulumLab
+
+PATIENCE = 120.0
+LAB = PendulumLab()
+STRUCTURE = LAB.structure(LAB.opening())
+
+
+@pytest.fixture(scope="module")
+def shop():
+    made = Workshop()
+    yield made
+    made.stop()
+
+
+def test_a_worker_answers_fails_with_a_sentence_and_goes_on(shop):
+    assert shop.second.submit("operator:add", 2, 3).result(PATIENCE) == 5
+    with pytest.raises(WorkError, match="ZeroDivisionError"):
+        shop.second.submit("operator:truediv", 1, 0).result(PATIENCE)
+    with pytest.raises(WorkError, match="no_such_module"):
+        shop.second.submit("no_such_module:f").result(PATIENCE)
+    assert shop.second.submit("os:getpid").result(PATIENCE) != os.getpid()
+
+
+def test_what_a_library_prints_does_not_get_among_the_answers(shop):
+    assert shop.second.submit("builtins:print", "noise").result(PATIENCE) is None
+    assert shop.second.submit("operator:add", "a", "b").result(PATIENCE) == "ab"
+
+
+def test_a_worker_that_dies_fails_its_job_and_is_replaced():
+    worker = Worker("test", 0)
+    first = worker.submit("os:getpid").result(PATIENCE)
+    with pytest.raises(WorkError, match="ended without an answer"):
+        worker.submit("os:_exit", 3).result(PATIENCE)
+    assert worker.submit("os:getpid").result(PATIENCE) != first
+    worker.stop()
+
+
+def test_urgent_jobs_come_first_and_waiting_ones_can_be_cancelled():
+    worker = Worker("test", 0)
+    running = worker.submit("time:sleep", 0.2)
+    order: list[str] = []
+    later = worker.submit("operator:add", 1, 1, urgency=SOMETIME)
+    never = worker.submit("operator:add", 2, 2, urgency=SOMETIME)
+    soon = worker.submit("operator:add", 3, 3)
+    later.add_done_callback(lambda _: order.append("later"))
+    soon.add_done_callback(lambda _: order.append("soon"))
+    assert never.cancel()
+    running.result(PATIENCE)
+    assert later.result(PATIENCE) == 2
+    assert order == ["soon", "later"]
+    worker.stop()
+
+
+def test_work_ahead_waits_until_no_one_waits_for_anything():
+    first = Worker("first", 0)
+    second = Worker("second", 0, yields_to=first)
+    assert first.quiet
+    order: list[str] = []
+    now = first.submit("time:sleep", 0.3)
+    ahead = second.submit("operator:add", 1, 1, urgency=SOMETIME)
+    asked = second.submit("operator:add", 2, 2)
+    for name, job in (("now", now), ("ahead", ahead), ("asked", asked)):
+        job.add_done_callback(lambda _, name=name: order.append(name))
+    assert ahead.result(PATIENCE) == 2
+    assert order[-1] == "ahead"
+    assert first.quiet
+    first.stop()
+    second.stop()
+
+
+def test_code_comes_from_the_workshop_then_from_memory_then_from_the_disk(shop, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOLONOMY_CACHE", str(tmp_path))
+    made = Foundry(shop)
+    assert made.kernel(LAB, STRUCTURE) is None
+    came: list = []
+    done = _Done(came)
+    made.fetch(LAB, STRUCTURE, done)
+    kernel = done.wait()
+    assert kernel.method == "RK4()"
+    assert made.kernel(LAB, STRUCTURE) is kernel
+    later = Foundry(shop)
+    assert later.kernel(LAB, STRUCTURE) is not None, "from the disk"
+    for file in tmp_path.iterdir():
+        file.write_bytes(b"holonomy object 1\n" + b"nonsense")
+    assert Foundry(shop).kernel(LAB, STRUCTURE) is None, "what is broken is not used"
+
+
+class _Done:
+    """Called when a kernel has come."""
+
+    def __init__(self, came: list):
+        self._came = came
+        self._event = threading.Event()
+
+    def __call__(self, kernel, sentence):
+        self._came.append((kernel, sentence))
+        self._event.set()
+
+    def wait(self):
+        assert self._event.wait(PATIENCE)
+        assert len(self._came) == 1
+        return self._came[0][0]
+
+
+class _Line:
+    """A worker whose jobs wait until a test looks at them."""
+
+    def __init__(self):
+        self.jobs: list = []
+
+    def submit(self, function, *args, urgency=0):
+        future: Future = Future()
+        self.jobs.append((args, urgency, future))
+        return future
+
+
+def test_a_structure_is_made_once_for_all_who_want_it_and_not_at_all_when_no_one_does(monkeypatch):
+    monkeypatch.setenv("HOLONOMY_CACHE", "off")
+    first, second = _Line(), _Line()
+    made = Foundry(workshop_of(first, second))
+    said: list = []
+    made.ahead(LAB, (STRUCTURE,))
+    assert len(second.jobs) == 1
+    made.fetch(LAB, STRUCTURE, lambda *answer: said.append(answer))
+    made.fetch(LAB, STRUCTURE, lambda *answer: said.append(answer))
+    assert second.jobs[0][2].cancelled(), "what someone waits for does not stand in the line of what may be wanted"
+    assert len(first.jobs) == 1
+    made.forgo(LAB, STRUCTURE)
+    assert not first.jobs[0][2].cancelled()
+    made.forgo(LAB, STRUCTURE)
+    assert first.jobs[0][2].cancelled()
+    made.fetch(LAB, STRUCTURE, lambda *answer: said.append(answer))
+    first.jobs[1][2].set_exception(WorkError("no room"))
+    assert said == [(None, "no room")]
+    made.fetch(LAB, STRUCTURE, lambda *answer: None)
+    assert len(first.jobs) == 3, "a failure is not remembered"
+
+
+def workshop_of(first, second):
+    return cast(Workshop, SimpleNamespace(first=first, second=second))
+
+
+def test_equations_are_derived_once(monkeypatch):
+    second = _Line()
+    made = Foundry(workshop_of(_Line(), second))
+    assert made.equations(LAB, STRUCTURE) is made.equations(LAB, STRUCTURE)
+    second.jobs[0][2].set_exception(WorkError("too long"))
+    made.equations(LAB, STRUCTURE)
+    assert len(second.jobs) == 2
+
+
+def test_the_equations_of_few_links_are_formulas_and_of_many_a_sentence():
+    message, items = code_store.equations("pendulum", STRUCTURE)
+    assert message == ""
+    assert dict(items).keys() >= {"Lagrangian", "Lagrange's equations"}
+    assert r"\ddot{\theta}_{1}" in dict(items)["Lagrange's equations"]
+    assert not any("lengths" in latex for _, latex in items)
+    many = LAB.structure(LAB.completed(LAB.opening().with_parameter("links", 9.0)))
+    message, items = code_store.equations("pendulum", many)
+    assert "9 links" in message
+    assert items == ()
+
+
+def test_a_job_that_is_no_function_is_a_sentence():
+    good, sentence = worker_process.done("os:no_such_function", ())
+    assert not good
+    assert "no_such_function" in sentence
