@@ -1,8 +1,8 @@
-"""A traced function as a graph of scalar operations, and what it is turned into: machine code, readable equations,
-Taylor series.
+"""A traced function as a graph of scalar operations, and its outputs: machine code, readable equations, Taylor series.
 
-- `dag`: the graph; `simplify`: constructors that simplify; `numeric`: what each operation means.
-- `lower`: from a jaxpr to scalar nodes and control flow (`plan`), by the table in `primitives`.
-- `native`: machine code through LLVM.
-- `program`: a user's function as structure and numbers.
+- `function`: a user's function as structure and numbers; `form`: the key under which compiled code is kept.
+- `jaxpr`: jaxprs of any supported version of JAX in one form.
+- `graph`: scalar operations; `lowering`: from a jaxpr to them and to the control flow around them.
+- `native`: machine code through LLVM, and the engine that runs it; `symbolic`: expressions and SymPy.
+- `heyoka`: second-order systems for heyoka; `as_jax`: a graph as a JAX function.
 """

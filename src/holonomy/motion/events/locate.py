@@ -1,8 +1,8 @@
 r"""From one event to the next: trial steps from a base state that close in on the first event, if there is one.
 
-A trial is a step of the method from the base. What `watch.span` sees in it decides: nothing, and the trial is taken; a
-candidate, and the next trial ends where the earliest one is expected. Trials bracket the event and end on it to
-round-off. Only then do base and clock move on, so an event has the order of the method, and of several in one step
+A trial is a step of the method from the base. What `zero_crossing.span` sees in it decides: nothing, and the trial is
+taken; a candidate, and the next trial ends where the earliest one is expected. Trials bracket the event and end on it
+to round-off. Only then do base and clock move on, so an event has the order of the method, and of several in one step
 the first comes first.
 """
 

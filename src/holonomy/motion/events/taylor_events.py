@@ -34,7 +34,7 @@ def chunk(
     rests: np.ndarray,
     rows: Any,
 ) -> tuple[with_events.Progress, plain.Snapshot, int]:
-    """As `eventful.chunk`, with steps of the integrator `ta`; trials are values of the last step's series."""
+    """As `with_events.chunk`, with steps of the integrator `ta`; trials are values of the last step's series."""
     setting = Setting(system, watched, STANDING_IN, t0, dt)
     room = event_log.CAPACITY - setting.labels
     shots, k = [], 0

@@ -21,7 +21,7 @@ from holonomy.systems.result_code import Code
 class Driver:
     """A system and a method on an engine. It turns to the method's fallback when a step's equations resist.
 
-    With events or walls it runs the loops of `eventful`, without those of `loop`. `happened` are the records so far.
+    With events or walls it runs the loops of `with_events`, else those of `plain`. `happened` are the records so far.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The compiled loop of a motion with events, driven from the host in chunks; without events `loop` is used."""
+"""The compiled loop of a motion with events, driven from the host in chunks; without events `plain` is used."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def chunk(
     rests: Any,
     rows: Any,
 ) -> tuple[Progress, plain.Snapshot, Any]:
-    """Up to `loop.ROWS` rows of a plan, fewer where the log is full. As `loop.chunk`.
+    """Up to `plain.ROWS` rows of a plan, fewer where the log is full. As `plain.chunk`.
 
     A row whose time is off the grid is reached by a step that counts: the grid's next step begins there.
     """

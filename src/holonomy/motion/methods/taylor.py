@@ -78,7 +78,7 @@ class Taylor(AbstractMethod):
 
 
 class Heyoka:
-    """Runs the loops of `motion.loop` and `motion.eventful` for `Taylor`: same arguments, same results."""
+    """Runs the loops of `loops.plain` and `loops.with_events` for `Taylor`: same arguments, same results."""
 
     name = "heyoka"
     refusal = ""
@@ -99,7 +99,7 @@ class Heyoka:
         self._at: tuple[float, np.ndarray] | None = None
 
     def call(self, function: Any, *args: Any) -> Any:
-        """`loop.begin` and `loop.chunk`, on the host."""
+        """`plain.begin` and `plain.chunk`, on the host."""
         if function is plain.begin:
             _, _, _, q, v = args
             state = PositionVelocity(np.asarray(q, float), np.asarray(v, float))
