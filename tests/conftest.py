@@ -1,9 +1,10 @@
 """Settings that every test shares.
 
-Two switches, both environment variables:
+Three switches, all environment variables:
 
 - ``HOLONOMY_TYPES=0`` turns off the run time check of shapes and types in the rooms that compute (on by default);
-- ``HOLONOMY_JAX_CACHE=FOLDER`` keeps the code that XLA compiles between runs. By default each run starts without any.
+- ``HOLONOMY_JAX_CACHE=FOLDER`` keeps the code that XLA compiles between runs. By default each run starts without any;
+- ``HOLONOMY_MEMORY_LIMIT=0`` only reports a process that exceeds the limit of `tests/memory.py`, and does not fail.
 """
 
 import atexit

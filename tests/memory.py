@@ -27,6 +27,9 @@ RELEASE_AFTER_TEST = 1050
 """Memory in megabytes at which compiled code is released: after the last test of a file, and after any other test.
 About 500 are in use once everything is imported, and up to 950 cannot be released after most tests have run."""
 FILES_SHOWN = 8
+ENFORCED = os.environ.get("HOLONOMY_MEMORY_LIMIT", "1") != "0"
+"""Whether exceeding the limit fails the run. `make compat` only reports it: it runs many folders in one process, with
+versions of other packages whose memory is theirs."""
 
 _files = pytest.StashKey[dict[str, list[int]]]()
 _measured = pytest.StashKey[dict[str, dict[str, Any]]]()
@@ -100,7 +103,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if not measured:
         measured["this process"] = own
     exceeded = any(worker["peak"] > LIMIT for worker in measured.values())
-    if exceeded and session.exitstatus == pytest.ExitCode.OK and config.getoption("markexpr") != "proof":
+    if exceeded and ENFORCED and session.exitstatus == pytest.ExitCode.OK and config.getoption("markexpr") != "proof":
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

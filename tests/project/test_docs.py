@@ -31,3 +31,11 @@ def test_every_test_named_in_validation_exists() -> None:
     named = re.findall(r"`(tests/[^`:]+)(?:::[^`]*)?`", (ROOT / "docs" / "validation.md").read_text())
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_make_unit_names_every_folder_of_tests() -> None:
+    """The groups in which `make unit` runs the tests leave nothing out."""
+    (groups,) = re.findall(r"^UNIT := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    named = {name for group in groups.split() for name in group.split(",")}
+    here = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() or path.name.startswith("test_")}
+    assert named == here - {"proof", "__pycache__"}
