@@ -59,7 +59,7 @@ types: python-dev
 
 # Without ARGS the tests run in groups, each in processes of its own: what XLA compiled for one group is not kept for the
 # next, so that a process stays under 1.5 GB. A test checks that the groups name everything in tests/.
-UNIT := geometry,spaces trace,testing systems motion,study models,scene,viewer,test_cli.py,test_extras.py show,studio,project
+UNIT := geometry spaces trace,testing systems motion models,study scene,viewer,test_cli.py,test_extras.py show,studio project
 unit: python-dev pages
 ifeq ($(ARGS),)
 	set -e; for group in $(UNIT); do $(PYTEST) -m "not proof" $$(echo tests/$$group | sed 's#,# tests/#g'); done
