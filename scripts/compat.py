@@ -14,6 +14,7 @@ The Pythons are those that scripts/find_python.sh finds. One that is missing is 
 import argparse
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import time
