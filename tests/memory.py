@@ -20,6 +20,8 @@ from typing import Any
 import jax
 import pytest
 
+from holonomy.trace.native import compiler, engine
+
 LIMIT = 1500
 """Largest peak of a process, in megabytes."""
 RELEASE_AFTER_FILE = 800
@@ -57,6 +59,8 @@ def peak() -> int:
 def release() -> None:
     """Drop compiled functions and return free memory to the system."""
     jax.clear_caches()
+    engine.forget()
+    compiler.forget()  # the key of one form can have megabytes
     gc.collect()
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # only in glibc

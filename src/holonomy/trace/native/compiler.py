@@ -24,7 +24,7 @@ from holonomy.trace.lowering.statements import Plan, Unsupported, attempt
 from holonomy.trace.native.machine import Loaded, load, vector_width
 from holonomy.trace.native.module import module
 
-__all__ = ["Compiled", "Limits", "Unsupported", "compilations", "compile"]
+__all__ = ["Compiled", "Limits", "Unsupported", "compilations", "compile", "forget"]
 
 # Tried in turn: fewer arrays taken apart, more kept in memory, until the function is small enough.
 _ATTEMPTS = (
@@ -133,6 +133,12 @@ _building: dict[Any, threading.Lock] = {}
 def compilations() -> int:
     """How many forms of function were compiled (or read from disk) in this process so far."""
     return len(_codes)
+
+
+def forget() -> None:
+    """Drop all code and the forms it was made for; a form that comes again is read from disk."""
+    _codes.clear()
+    _building.clear()
 
 
 def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Limits | None = None) -> Compiled:

@@ -64,6 +64,12 @@ _machines: dict[Any, Any] = {}
 _jits: dict[Any, Any] = {}
 
 
+def forget() -> None:
+    """Drop all compiled loops; each is compiled again when it is next called."""
+    _machines.clear()
+    _jits.clear()
+
+
 def _machine(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     leaves, structure = jax.tree.flatten(args)
     key = (function, structure, tuple((np.shape(x), _dtype(x)) for x in leaves))
