@@ -38,7 +38,6 @@ import holonomy  # noqa: F401, I001  (first, because it turns double precision o
 import hypothesis
 import jax
 from tests.memory import (  # noqa: F401  (hooks)
-    pytest_collection_finish,
     pytest_configure,
     pytest_runtest_protocol,
     pytest_sessionfinish,

@@ -75,12 +75,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Workers(config), "memory-of-workers")
 
 
-def pytest_collection_finish() -> None:
-    """Exclude what was imported, which stays until the end, from every later garbage collection."""
-    gc.collect()
-    gc.freeze()
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
     """Measure the memory after each test and release what can be released."""
