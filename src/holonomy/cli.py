@@ -254,7 +254,7 @@ def export(
     target = run.with_suffix(".html") if out is None else out
     if target.exists() and not target.is_dir() and not force:
         raise _Stop(f"{target} is there already; name another file, or write over it with --force.", BAD_INPUT)
-    from holonomy.motion.run.storage import attributes, load
+    from holonomy.motion.run.load import attributes, load
     from holonomy.show.html import export as write
 
     written = write(load(run), target, title=title or run.stem, about=attributes(run), force=force, speed=speed)

@@ -1,6 +1,11 @@
-"""Packages have one direction: each imports only from those above it (MAP.md), inside functions too."""
+"""Packages have one direction: each imports only from those above it (MAP.md), inside functions too.
+
+Within a package modules may import each other in any order that has no cycle.
+"""
 
 import ast
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "holonomy"
@@ -95,6 +100,30 @@ def test_relative_and_nested_imports_are_seen() -> None:
     """The test above sees what it must: an import in a function, and a relative one."""
     assert "holonomy.show.plot" in imports("holonomy.motion.run.run")
     assert "holonomy.trace.symbolic.polynomial" in imports("holonomy.trace.symbolic.lagrange")
+
+
+def cycle(graph: dict[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle, the first again at the end; empty where there are none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))  # it lists what is imported before what imports it
+    return []
+
+
+def test_no_cycle_of_modules() -> None:
+    graph = {
+        name: {other for other in imports(name) if other in MODULES and (name, other) not in CONVENIENCES}
+        for name in MODULES
+    }
+    assert cycle(graph) == [], "these modules import each other, each the next one"
+
+
+def test_a_cycle_is_named() -> None:
+    found = cycle({"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": set()})
+    assert found[0] == found[-1]
+    steps = set(pairwise(found))
+    assert steps == {("a", "b"), ("b", "c"), ("c", "a")}
 
 
 def test_no_private_or_abandoned_modules_of_other_packages() -> None:

@@ -375,6 +375,13 @@ def test_the_motion_is_kept_in_files(tmp_path):
     (tmp_path / "run.nc").write_bytes(export.as_netcdf("linkage", found))
     run = hl.load(tmp_path / "run.nc")
     np.testing.assert_array_equal(run.q, found.q[:, :3])
+    # a linkage without forces moves on a geodesic: its energy is conserved, and the method is the one that was used
+    assert run.certificate.energy_conserved
+    assert "not conserved" not in str(run.certificate)
+    assert run.certificate.method == "RK4() on the sphere, RK4() by rods"
+    assert run.provenance.maker == "studio"
+    speed = np.sum(run.momentum * run.v, axis=1)
+    np.testing.assert_allclose(0.5 * speed, run.energy, rtol=1e-12)
 
 
 def test_whatever_a_hand_does_every_number_stays_finite():

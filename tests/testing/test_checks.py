@@ -10,7 +10,7 @@ from tests.motion.examples import pendulum
 from tests.systems.constraints.examples import skate
 
 import holonomy as hl
-from holonomy.motion.methods.base import AbstractRungeKutta
+from holonomy.motion.methods.runge_kutta import AbstractRungeKutta
 from holonomy.testing import CheckFailed, check_method, check_system
 
 

@@ -12,10 +12,10 @@ from holonomy.motion.methods.rattle import Rattle as Rattle
 from holonomy.motion.methods.symplectic_euler import SymplecticEuler as SymplecticEuler
 from holonomy.motion.methods.taylor import Taylor as Taylor
 from holonomy.motion.run.certificate import Certificate as Certificate
+from holonomy.motion.run.load import load as load
 from holonomy.motion.run.result import Result as Result
 from holonomy.motion.run.result import SimulationError as SimulationError
 from holonomy.motion.run.run import Run as Run
-from holonomy.motion.run.storage import load as load
 from holonomy.motion.simulate import simulate as simulate
 from holonomy.motion.stepper import Stepper as Stepper
 from holonomy.systems.result_code import Code as Code

@@ -12,9 +12,9 @@ from jax.core import Tracer
 from holonomy.motion.loops.plain import CLOSE
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.systems import System, lagrangian
-from holonomy.systems.constraints.add import RANK
 from holonomy.systems.constraints.conditions import Held
 from holonomy.systems.contact import contact
+from holonomy.systems.dense_solve import RANK
 
 _ROUND_OFF = 1e-14
 

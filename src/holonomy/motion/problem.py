@@ -15,6 +15,9 @@ from holonomy.motion.events.event import Watched
 from holonomy.motion.initial_contact import refuse_bad_walls
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.methods.default import default_method
+from holonomy.motion.run import provenance
+from holonomy.motion.run.provenance import Provenance
 from holonomy.systems import System, lagrangian
 from holonomy.systems.contact import contact
 from holonomy.systems.system import vector
@@ -35,7 +38,7 @@ class Problem:
     t_end: float
     is_traced: bool
     engine: str | None
-    notes: dict[str, str]
+    provenance: Provenance
     watched: Watched | None
     max_events: int
 
@@ -77,16 +80,14 @@ def problem(
         q, v = _on_space(system, q, v)
     why = "asked for"
     if method is None:
-        from holonomy.motion.simulate import default_method
-
         method, why = default_method(system)
     initial_state.refuse_unheld(system, method)
     system = initial_state.with_walls(system, method, end - start)
     steady = True
     if not is_traced:
         system, q, v, steady = _with_mass(system, engine_for(system, method, engine), start, q, v)
-    notes = _notes(system, method, why, steady)
-    return Problem(system, method, q, v, start, end, is_traced, engine, notes, seen if seen.count else None, most)
+    made = provenance.of(system, method, steady=steady, why=why, engine="xla")
+    return Problem(system, method, q, v, start, end, is_traced, engine, made, seen if seen.count else None, most)
 
 
 def _time(name: str, value: Any) -> float:
@@ -167,27 +168,3 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
         return system, q, v, True
     system, q, v = initial_state.consistent(system, t, q, v, mass, seen)
     return system, q, v, not np.any(seen.at_rest)
-
-
-def _lossy(system: System) -> bool:
-    """Whether impacts may lose energy."""
-    given = system.constraints
-    if given is None or not sum(given.walls):
-        return False
-    return isinstance(given.restitution, Tracer) or bool(np.any(np.asarray(given.restitution) < 1))
-
-
-def _notes(system: System, method: AbstractMethod, why: str, steady: bool) -> dict[str, str]:
-    words = method.traits
-    if system.constraints is not None and system.constraints.counts[1]:
-        words = words.replace("symplectic, ", "")  # motion under velocity constraints has no symplectic form to keep
-    traits = f"{words}, order {method.order}" if words else f"order {method.order}"
-    return {
-        "engine": "xla",
-        "method": f"{method.label} ({traits})",
-        "why": why,
-        "conservative": "yes" if system.autonomous and steady and not system.forces and not _lossy(system) else "no",
-        "forced": "yes" if system.forces else "no",
-        "coordinates": " ".join(system.names),
-        "kinds": " ".join(c.kind for c in system.coordinates),
-    }

@@ -7,9 +7,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from holonomy.motion import problem as check
+from holonomy.motion import problem
 from holonomy.motion.loops.driver import Driver
 from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.run import provenance
+from holonomy.motion.run.build import build
 from holonomy.motion.run.result import Result, SimulationError
 from holonomy.motion.run.run import Run
 from holonomy.systems import System
@@ -29,9 +31,9 @@ class Stepper:
 
     def start(self, t: float, q: Any, v: Any) -> Any:
         """The state at an initial condition; checked like the initial condition of a run."""
-        problem = check.problem(self.system, q, v, t + self.dt, self.dt, self.method, None, t, 1)
-        self._driver = Driver(problem.system, problem.method)
-        return float(t), self._driver.start(t, problem.q0, problem.v0)
+        given = problem.problem(self.system, q, v, t + self.dt, self.dt, self.method, None, t, 1)
+        self._driver = Driver(given.system, given.method)
+        return float(t), self._driver.start(t, given.q0, given.v0)
 
     def advance(self, state: Any, steps: int) -> Any:
         """The state that many steps later; raises `SimulationError` when a step fails."""
@@ -55,13 +57,13 @@ class Stepper:
 
     def _broken(self, driver: Driver, t0: float, before: Any, now: Any) -> Run:
         _, shots, _ = driver.rows(before, t0, self.dt, np.zeros(1, np.int64), np.zeros(1))
-        return Run(
-            t=np.array([t0 + int(before.index) * self.dt]),
-            **shots.columns(),
-            result=Result(int(now.code), t0 + int(now.index) * self.dt, int(now.index)),
-            work=int(now.work),
+        made = provenance.of(driver.system, driver.method, engine=driver.engine.name, dt=self.dt, maker="stepper")
+        return build(
+            np.array([t0 + int(before.index) * self.dt]),
+            shots,
+            Result(int(now.code), t0 + int(now.index) * self.dt, int(now.index)),
+            int(now.work),
+            made,
             system=driver.system,
             method=driver.method,
-            dt=self.dt,
-            notes=(("engine", driver.engine.name), ("method", driver.method.label)),
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +52,7 @@ def perform(scene: Scene, folder: str | Path, stem: str, progress: Any = None) -
         run = hl.simulate(built.system, **built.arguments, progress=progress, throw=False)
         if not run.result.ok and (run.result.name != "interrupted" or len(run.t) < 2):
             raise hl.SimulationError(run)
-        run = dataclasses.replace(run, notes=(*run.notes, ("scene", dumps(scene))))
+        run = replace(run, provenance=replace(run.provenance, scene=dumps(scene), maker="scene"))
         names = write(run, outputs, stage, stem)
         return Performance(run, commit(names), omitted)
 
@@ -68,7 +67,7 @@ def _possible(outputs: Outputs) -> tuple[Outputs, tuple[str, ...]]:
     except MissingExtra as error:
         if isinstance(outputs.picture, str):
             raise
-        return dataclasses.replace(outputs, picture=False), (str(error),)
+        return replace(outputs, picture=False), (str(error),)
     return outputs, ()
 
 

@@ -76,12 +76,12 @@ def _coordinates(axes: Axes, run: Run, wrap: bool) -> None:
     axes.set_ylabel("coordinates" + (f" ({unit})" if unit else ""))
     axes.tick_params(labelbottom=False)
     axes.legend(ncols=min(4, len(run.names)), loc="best")
-    axes.set_title(f"{dict(run.notes).get('method', '')}, dt = {run.dt:.4g} s", loc="left")
+    axes.set_title(f"{run.provenance.method_and_properties}, dt = {run.dt:.4g} s", loc="left")
 
 
 def _energy(axes: Axes, run: Run) -> None:
     energy = np.asarray(run.energy)
-    conserved = dict(run.notes).get("conservative", "yes") == "yes"
+    conserved = run.provenance.conservative
     value = energy - energy[0] if conserved else energy
     axes.plot(run.t, value, color=OKABE_ITO[6], linewidth=1.1)
     axes.set_ylabel("$E(t) - E(0)$ (J)" if conserved else "$E$ (J)")

@@ -133,7 +133,7 @@ def _pace(duration: float) -> float:
 
 
 def _method(run: Run) -> str:
-    return dict(run.notes).get("method", "unknown")
+    return run.provenance.method_and_properties
 
 
 def _summary(run: Run, picture: Drawn | None, middle: Float[np.ndarray, " d"]) -> str:
@@ -151,7 +151,7 @@ def _caution(run: Run, times: np.ndarray, thinned: int) -> str:
     said = []
     if not run.result.ok:
         said.append(str(run.result))
-    if dict(run.notes).get("conservative", "yes") != "yes":
+    if not run.provenance.conservative:
         said.append("The energy is not conserved: the system is driven or damped.")
     if thinned > 1:
         said.append(f"Of the saved states every {describe_run.ordinal(thinned)} is in this recording.")

@@ -202,9 +202,7 @@ class AbstractSpace(eqx.Module):
 
     def __pow__(self, count: int) -> Power:
         """The space of `count` points of this space."""
-        from holonomy.spaces.power import Power
-
-        return Power(self, count)
+        return _powers[0](self, count)
 
     def _local_metric(self, x: Point, y: Local) -> Float[Array, "dim dim"]:
         basis = jax.jacfwd(lambda z: self.chart(x, z))(y)
@@ -275,6 +273,14 @@ class AbstractSpace(eqx.Module):
                 f"shapes {[jnp.shape(c) for c in coordinates]}. Pass {self.dim} numbers or one array of that length."
             )
         return jnp.stack([validation.as_array(c) for c in coordinates])
+
+
+_powers: list[Callable[[AbstractSpace, int], Power]] = []
+
+
+def powers_are(power: Callable[[AbstractSpace, int], Power]) -> None:
+    """Say what `space ** count` makes. `Power` is itself a space, so its file imports this one and not the reverse."""
+    _powers[:] = [power]
 
 
 # Compiled, since taking these derivatives operation by operation is slow where a person calls them.

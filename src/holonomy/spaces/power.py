@@ -12,7 +12,18 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
-from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.base import (
+    AbstractSpace,
+    Local,
+    LocalLike,
+    Picture,
+    Point,
+    PointLike,
+    Scalar,
+    Vector,
+    VectorLike,
+    powers_are,
+)
 from holonomy.spaces.smooth import root
 
 
@@ -149,3 +160,6 @@ class Power(AbstractSpace):
 
     def _map(self, method: Callable[..., Array], *arrays: PointLike) -> Array:
         return jax.vmap(method)(*(self.split(a) for a in arrays)).reshape(-1)
+
+
+powers_are(Power)

@@ -11,11 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from holonomy.motion import Run, simulate
-from holonomy.motion import problem as check
+from holonomy.motion import Run, problem, simulate
 from holonomy.motion.loops import plain as loop
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.run import build
 from holonomy.motion.run.result import Result
 from holonomy.motion.save_times import Plan, plan
 from holonomy.systems import System
@@ -58,19 +58,19 @@ def ensemble(
     q, v = (np.broadcast_to(x, (count, *shape)) for x in (q, v))
     batched = {name: np.broadcast_to(x, (count, *x.shape[1:])) for name, x in batched.items()}
     first = system.with_parameters(**{name: x[0] for name, x in batched.items()})
-    problem = check.problem(first, q[0], v[0], t_end, dt, method, engine, t0, save_every, events, max_events)
-    if problem.is_traced:
+    given = problem.problem(first, q[0], v[0], t_end, dt, method, engine, t0, save_every, events, max_events)
+    if given.is_traced:
         raise ValueError("An ensemble runs on the host; under jit, vmap or grad use jax.vmap over hl.simulate.")
-    rows = plan(problem.t0, problem.t_end, dt, save_every, save_at)
-    runner = engine_for(problem.system, problem.method, engine)
-    plain = problem.watched is None and not _walls(problem.system)
-    if runner.native and plain and problem.method.engine(problem.system, engine) is None:
-        done = _natively(problem, rows, runner, q, v, batched)
+    rows = plan(given.t0, given.t_end, dt, save_every, save_at)
+    runner = engine_for(given.system, given.method, engine)
+    plain = given.watched is None and not _walls(given.system)
+    if runner.native and plain and given.method.engine(given.system, engine) is None:
+        done = _natively(given, rows, runner, q, v, batched)
         if done is not None:
             return done
-    options = {"dt": dt, "method": problem.method, "t0": t0, "save_every": save_every, "save_at": save_at}
+    options = {"dt": dt, "method": given.method, "t0": t0, "save_every": save_every, "save_at": save_at}
     options |= {"events": events, "max_events": max_events}
-    marked = problem.system
+    marked = given.system
 
     @jax.jit
     def all_of(values: Any, starts: Any, speeds: Any) -> Run:
@@ -81,7 +81,8 @@ def ensemble(
         return jax.vmap(one)(values, starts, speeds)
 
     run = all_of({k: jnp.asarray(x) for k, x in batched.items()}, jnp.asarray(q), jnp.asarray(v))
-    return replace(run, notes=tuple({**dict(run.notes), **_said(count, f"xla on {jax.default_backend()}")}.items()))
+    said = replace(run.provenance, engine=f"xla on {jax.default_backend()}", members=count, maker="ensemble")
+    return replace(run, provenance=said)
 
 
 def _walls(system: System) -> int:
@@ -91,10 +92,10 @@ def _walls(system: System) -> int:
 
 
 def _natively(
-    problem: check.Problem, rows: Plan, runner: Engine, q: np.ndarray, v: np.ndarray, batched: dict[str, Any]
+    given: problem.Problem, rows: Plan, runner: Engine, q: np.ndarray, v: np.ndarray, batched: dict[str, Any]
 ) -> Run | None:
     """The members as machine code, spread over the cores; None where the system has none."""
-    system, method, count = problem.system, problem.method, len(q)
+    system, method, count = given.system, given.method, len(q)
     members = replace(system, parameters=Parameters({**system.parameters, **batched})) if batched else system
     axes = _axes(system, set(batched))
     start = (np.float64(rows.t0),)
@@ -105,13 +106,13 @@ def _natively(
     parts: list[Any] = []
     codes = np.full(count, Code.ok, np.int32)
     for counts, rests, wanted in loop.pieces(rows):
-        given = (np.float64(rows.t0), np.float64(rows.dt), loop.padded(counts.astype(np.int64)))
-        given = (*given, loop.padded(rests.astype(np.float64)), np.int64(len(counts)))
+        grid = (np.float64(rows.t0), np.float64(rows.dt), loop.padded(counts.astype(np.int64)))
+        grid = (*grid, loop.padded(rests.astype(np.float64)), np.int64(len(counts)))
         single = jax.tree.map(lambda x: x[0], now)
-        step = runner.batch(loop.chunk, (system, method, single, *given))
+        step = runner.batch(loop.chunk, (system, method, single, *grid))
         if step is None:
             return None
-        now, shots, good = step(members, method, now, *given, axes=(axes, None, 0, *[None] * len(given)))
+        now, shots, good = step(members, method, now, *grid, axes=(axes, None, 0, *[None] * len(grid)))
         size = len(counts)
         fine = np.arange(size) < np.asarray(good)[:, None]
         parts.append(jax.tree.map(lambda x, f=fine, n=size, w=wanted: _blanked(x[:, :n], f)[:, w], shots))
@@ -121,25 +122,23 @@ def _natively(
     shots = jax.tree.map(lambda *x: np.concatenate(x, axis=1), *parts)
     shots = jax.tree.map(lambda x: _padded(x, len(rows.times)), shots)
     steps = np.asarray(now.index)
-    return Run(
-        t=np.broadcast_to(rows.times, (count, len(rows.times))),
-        **shots.columns(),
-        result=Result(codes, rows.t0 + steps * rows.dt, steps),
-        work=np.asarray(now.work),
+    return build.of_problem(
+        given,
+        np.broadcast_to(rows.times, (count, len(rows.times))),
+        shots,
+        Result(codes, rows.t0 + steps * rows.dt, steps),
+        np.asarray(now.work),
+        rows.dt,
         system=members,
-        method=method,
-        dt=abs(rows.dt),
-        notes=tuple({**problem.notes, **_said(count, runner.name)}.items()),
+        engine=runner.name,
+        members=count,
+        maker="ensemble",
     )
 
 
 def _begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> loop.Progress:
     now = loop.begin(system, method, t, q, v)
     return now if system.constraints is None else now._replace(code=loop.consistent(system, t, q, v))
-
-
-def _said(count: int, engine: str) -> dict[str, str]:
-    return {"engine": engine, "members": str(count)}
 
 
 def _axes(system: System, names: set[str]) -> Any:

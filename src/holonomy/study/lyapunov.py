@@ -115,7 +115,7 @@ def lyapunov(
     kept = logs[int(discard * blocks) :]
     exponents, errors = _means(kept, abs(h) * per)
     order = np.argsort(-exponents, kind="stable")
-    conserved = problem.notes["conservative"] == "yes"
+    conserved = problem.provenance.conservative
     drift = float(np.max(np.abs(energies - energies[0])) / max(1e-300, float(np.max(np.abs(energies)))))
     return Lyapunov(exponents[order], errors[order], times, logs[:, order], q, v, drift if conserved else 0.0)
 

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 UNROLLED = 8
 CLOSED = 3
+RANK = 1e-6  # rows of a matrix at an angle below this count as dependent
 
 
 def factor(a: Float[Array, "n n"], definite: bool) -> Any:

@@ -29,6 +29,19 @@ def momentum(system: System, t: Any, q: Any, v: Any) -> Any:
     return local.leave_momentum(y, lagrangian.momentum(local.lagrangian, t, y, w))
 
 
+def pull_and_momentum(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    r"""\(\partial L/\partial q\), whose zeros tell cyclic coordinates, and the momentum; for code that is being traced.
+
+    On a curved space no coordinate is cyclic, so the first is not zero there, and the momentum is the ambient covector
+    tangent to the space: its product with a tangent vector, such as a Killing field, is that of the momentum.
+    """
+    if system.flat:
+        return jax.grad(system.raw_lagrangian, argnums=(1, 2))(t, q, v)
+    local = system.local(q)
+    slope = jax.grad(system.raw_lagrangian, argnums=2)(t, q, v)
+    return jnp.ones_like(v), local.leave_momentum(local.origin, local.enter_momentum(slope))
+
+
 @eqx.filter_jit
 def velocity(system: System, t: Any, q: Any, p: Any, guess: Any) -> Any:
     """The velocity with momentum p, found from `guess`."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holonomy.motion.methods.base import AbstractMethod, AbstractRungeKutta
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.methods.runge_kutta import AbstractRungeKutta
 from holonomy.systems import System
 from holonomy.trace.native.engine import Engine
 

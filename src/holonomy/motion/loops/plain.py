@@ -16,6 +16,7 @@ from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
 from holonomy.motion.save_times import Plan
 from holonomy.systems import System
 from holonomy.systems.constraints.conditions import Held
+from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
 
 ROWS = 256
@@ -104,10 +105,7 @@ def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot
     """The snapshot of a state."""
     t = jnp.asarray(t, _real(state))
     q, v = method.read(system, t, state)
-    if system.flat:
-        pull, momentum = jax.grad(system.raw_lagrangian, argnums=(1, 2))(t, q, v)
-    else:
-        momentum, pull = jnp.zeros_like(v), jnp.ones_like(v)
+    pull, momentum = pull_and_momentum(system, t, q, v)
     energy = system.raw_energy(t, q, v)
     if system.constraints is None:
         return Snapshot(q, v, energy, momentum, pull)

@@ -10,6 +10,7 @@ import numpy as np
 
 from holonomy.motion.methods import projection
 from holonomy.motion.methods.base import AbstractMethod, Status
+from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System
 from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code
@@ -68,8 +69,8 @@ class Adaptive(AbstractMethod):
         return f"Adaptive(order={self.order_}, rtol={float(self.rtol):g}, atol={float(self.atol):g})"
 
     @property
-    def traits(self) -> str:
-        return "error control"
+    def properties(self) -> Properties:
+        return Properties(error_control=True)
 
     @property
     def fixed_step(self) -> bool:

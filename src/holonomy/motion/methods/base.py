@@ -9,6 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System
 from holonomy.systems.constraints import conditions
 from holonomy.systems.result_code import Code
@@ -96,9 +97,14 @@ class AbstractMethod(eqx.Module):
         return f"{type(self).__name__}()"
 
     @property
+    def properties(self) -> Properties:
+        """What the method preserves; `check_method` checks it and the certificate says it."""
+        return Properties()
+
+    @property
     def traits(self) -> str:
-        """What the certificate says the method preserves."""
-        return ""
+        """The properties in words."""
+        return self.properties.words
 
     @property
     def fixed_step(self) -> bool:
@@ -111,45 +117,6 @@ class PositionVelocity(NamedTuple):
 
     q: Any
     v: Any
-
-
-class AbstractRungeKutta(AbstractMethod):
-    """An explicit method on (q, v), which steps in the local chart of the present point.
-
-    Constraints are held by projection after each step.
-    """
-
-    @abc.abstractmethod
-    def advance(self, slope: Any, t: Any, h: Any, y: Any, w: Any) -> tuple[Any, Any]:
-        """One step of y' = w, w' = slope(t, y, w)."""
-
-    def start(self, system: System, t: Any, q: Any, v: Any) -> PositionVelocity:
-        return PositionVelocity(q, v)
-
-    def step(self, system: System, t: Any, h: Any, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
-        local = system.local(state.q)
-        y, w = local.enter(state.v)
-        held = local.hold(t, y, w)
-        # jitted so that the stages share one traced and simplified body
-        slope = jax.jit(lambda *state: local.acceleration(*state))
-        end, w = self.advance(slope, t, h, y, w)
-        if held is None:
-            return PositionVelocity(*local.leave(end, w)), fine()
-        from holonomy.motion.methods.projection import finish
-
-        end, w, status = finish(local, held, t, h, end, w, y)
-        return PositionVelocity(*local.leave(end, w)), status
-
-    @property
-    def holds(self) -> tuple[str, ...]:
-        return ("holonomic", "velocity")
-
-    @property
-    def rubs(self) -> bool:
-        return True
-
-    def read(self, system: System, t: Any, state: PositionVelocity) -> tuple[Any, Any]:
-        return state.q, state.v
 
 
 def keep_if(good: Any, new: Any, old: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holonomy.motion.methods.base import AbstractRungeKutta
+from holonomy.motion.methods.runge_kutta import AbstractRungeKutta
 
 
 class RK4(AbstractRungeKutta):

@@ -13,6 +13,7 @@ import numpy as np
 from holonomy.motion.methods import gauss_nonholonomic, phase_state, variational_step
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
+from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System, lagrangian
 from holonomy.systems.dense_solve import back_substitute, factor
 from holonomy.systems.result_code import Code
@@ -61,8 +62,8 @@ class Gauss(AbstractMethod):
         return Gauss(self.stages, iteration="both" if certain else "newton")
 
     @property
-    def traits(self) -> str:
-        return "symplectic, reversible"
+    def properties(self) -> Properties:
+        return Properties(symplectic=True, reversible=True)
 
     @property
     def holds(self) -> tuple[str, ...]:

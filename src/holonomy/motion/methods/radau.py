@@ -14,6 +14,7 @@ from holonomy.motion.methods import phase_state as phase
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.gauss import basis
 from holonomy.motion.methods.phase_state import Phase
+from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System, lagrangian, root_finding
 from holonomy.systems.constraints import conditions, project
 from holonomy.systems.constraints.conditions import Held, with_idle
@@ -71,8 +72,8 @@ class Radau(AbstractMethod):
         return f"Radau({self.stages}, at={self.at!r})"
 
     @property
-    def traits(self) -> str:
-        return "stiffly accurate"
+    def properties(self) -> Properties:
+        return Properties(stiffly_accurate=True)
 
     @property
     def holds(self) -> tuple[str, ...]:

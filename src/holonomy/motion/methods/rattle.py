@@ -12,6 +12,7 @@ import numpy as np
 from holonomy.motion.methods import phase_state as phase
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
+from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System, lagrangian, root_finding
 from holonomy.systems.constraints import project
 from holonomy.systems.constraints.conditions import Held, border, bordered_solve, with_idle
@@ -68,8 +69,8 @@ class Rattle(AbstractMethod):
         return f"Rattle({self.order_})"
 
     @property
-    def traits(self) -> str:
-        return "symplectic, reversible"
+    def properties(self) -> Properties:
+        return Properties(symplectic=True, reversible=True)
 
     @property
     def holds(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from holonomy.motion.methods import phase_state, projection, variational_step
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
+from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System, lagrangian
 from holonomy.systems.constraints.project import worse
 from holonomy.systems.dense_solve import back_substitute, factor
@@ -41,8 +42,8 @@ class SymplecticEuler(AbstractMethod):
         return 1
 
     @property
-    def traits(self) -> str:
-        return "symplectic"
+    def properties(self) -> Properties:
+        return Properties(symplectic=True)
 
     def start(self, system: System, t: Any, q: Any, v: Any) -> Phase:
         return phase_state.enter(system, t, q, v, 1)

@@ -16,6 +16,7 @@ from holonomy.motion.events import taylor_events
 from holonomy.motion.loops import plain, with_events
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status
+from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System
 from holonomy.systems import lagrangian as mechanics
 from holonomy.systems.result_code import Code
@@ -54,8 +55,8 @@ class Taylor(AbstractMethod):
         return "Taylor()" if self.tol is None else f"Taylor(tol={self.tol:g})"
 
     @property
-    def traits(self) -> str:
-        return "error control to round-off" if self.tol is None else "error control"
+    def properties(self) -> Properties:
+        return Properties(error_control=True, to_round_off=self.tol is None)
 
     @property
     def fixed_step(self) -> bool:

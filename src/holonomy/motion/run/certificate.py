@@ -74,37 +74,36 @@ def certify(run: Run) -> Certificate:
     """The certificate of a single run."""
     if np.ndim(run.t) > 1:
         raise ValueError("A certificate belongs to one run; take one member of the batch first.")
-    notes = dict(run.notes)
+    made = run.provenance
     energy = np.asarray(run.energy)
     drift = float(np.max(np.abs(energy - energy[0]))) if len(energy) else 0.0
     # The zero of energy is arbitrary, so the drift is measured against the kinetic energy as well.
     kinetic = 0.5 * np.sum(np.asarray(run.momentum) * np.asarray(run.v), axis=-1)
     scale = max([np.finfo(float).tiny, *np.abs(energy), *np.abs(kinetic)])
-    error = notes.get("step_error")
     return Certificate(
-        engine=notes.get("engine", "unknown"),
-        method=notes.get("method", "unknown"),
-        why=notes.get("why", "asked for"),
+        engine=made.engine,
+        method=made.method_and_properties,
+        why=made.why,
         result=str(run.result),
         steps=int(run.result.steps),
         iterations=int(run.work),
         dt=run.dt,
-        energy_conserved=notes.get("conservative", "yes") == "yes",
+        energy_conserved=made.conservative,
         energy_drift=drift,
         energy_drift_relative=float(drift / scale),
         conserved=_cyclic_drifts(run),
-        step_error=None if error is None else float(error),
+        step_error=made.step_error,
         constraints=np.shape(run.multipliers)[-1],
         violation=float(np.max(np.asarray(run.violation)[:, 0], initial=0.0)),
         velocity_violation=float(np.max(np.asarray(run.violation)[:, 1], initial=0.0)),
         events={name: n for i, name in enumerate(run.events.names) if (n := int(np.sum(run.events.which == i)))},
-        why_not_native=notes.get("refusal", ""),
+        why_not_native=made.refusal,
     )
 
 
 def _cyclic_drifts(run: Run) -> dict[str, float]:
     """Drifts of the momenta of coordinates that the Lagrangian never felt along this run."""
-    if dict(run.notes).get("forced") == "yes" or len(run.pull) == 0:
+    if run.provenance.forced or len(run.pull) == 0:
         return {}
     felt = np.any(np.asarray(run.pull) != 0, axis=0)
     momentum = np.asarray(run.momentum)

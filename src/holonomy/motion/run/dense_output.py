@@ -36,7 +36,7 @@ def _one(run: Run, t: float) -> tuple[np.ndarray, np.ndarray]:
         return _hermite(run, min(k, len(run.t) - 2), t)
     whole, rest = divmod(abs(t - run.t[k]), run.dt)
     t0, dt = float(run.t[k]), sign * run.dt
-    engine = "xla" if dict(run.notes)["engine"].startswith("xla") else None
+    engine = "xla" if run.provenance.engine.startswith("xla") else None
     driver = Driver(run.system, run.method, engine, run.watched)
     now = driver.start(t0, run.q[k], run.v[k])
     _, saved, done = driver.rows(now, t0, dt, np.array([int(whole)]), np.array([sign * rest]))

@@ -15,6 +15,7 @@ from holonomy.motion.events.event_log import Events
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.run.certificate import Certificate, certify
 from holonomy.motion.run.positions import Drawn
+from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.systems import System
 
@@ -35,7 +36,7 @@ class Run(eqx.Module):
     `t`, `q`, `v`, `energy` are the saved states; `multipliers` those of the constraints, holonomic, then velocity, then
     unilateral (no columns for a free system); `violation` the largest constraint and the largest rate of one there;
     `result` says how the run ended; `events` what happened on the way; `certificate` how good it is; `run(t)` is the
-    state between saved times. `system` is None for a run loaded from a file.
+    state between saved times. `provenance` says how it was made. `system` is None for a run loaded from a file.
     """
 
     t: Shaped[Any, ...]
@@ -50,12 +51,21 @@ class Run(eqx.Module):
     work: Any
     system: System | None
     method: AbstractMethod | None
-    dt: float = eqx.field(static=True)
-    notes: tuple[tuple[str, str], ...] = eqx.field(static=True)
+    provenance: Provenance = eqx.field(static=True)
     happened: Events | None = None
     watched: Watched | None = None
     drawn: Drawn | None = None
     kinetic: Shaped[Any, ...] | None = None
+
+    @property
+    def dt(self) -> float:
+        """The step; for a method that chooses its own, the spacing of saved times."""
+        return self.provenance.dt
+
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """The provenance as pairs of words: engine, method, why, and so on."""
+        return tuple(self.provenance.notes().items())
 
     @property
     def events(self) -> Events:
@@ -65,14 +75,14 @@ class Run(eqx.Module):
     @property
     def names(self) -> tuple[str, ...]:
         """The coordinates' names."""
-        return self.system.names if self.system is not None else tuple(dict(self.notes)["coordinates"].split())
+        return self.system.names if self.system is not None else self.provenance.coordinates
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The coordinates' kinds."""
         if self.system is not None:
             return tuple(c.kind for c in self.system.coordinates)
-        return tuple(dict(self.notes)["kinds"].split())
+        return self.provenance.kinds
 
     @property
     def certificate(self) -> Certificate:
@@ -91,7 +101,7 @@ class Run(eqx.Module):
 
     def observed_order(self) -> float:
         """The order of convergence seen in this run: from its own step, half of it and a quarter."""
-        from holonomy.motion.step_halving import observed_order
+        from holonomy.motion.run.observed_order import observed_order
 
         return observed_order(self)
 

@@ -13,16 +13,14 @@ import numpy as np
 from holonomy import __version__
 from holonomy.extras import require
 from holonomy.files import whole
-from holonomy.motion.events import event_log
-from holonomy.motion.events.event_log import Events
 from holonomy.motion.run import netcdf
 from holonomy.motion.run.netcdf import Contents, Variable
-from holonomy.motion.run.positions import Drawn, drawn, kinetic, rods
-from holonomy.motion.run.result import Result
-from holonomy.motion.run.run import Run
+from holonomy.motion.run.positions import drawn, kinetic
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from holonomy.motion.run.run import Run
 
 _UNITS = {"angle": "rad", "length": "m", "number": ""}
 _RATES = {"angle": "rad/s", "length": "m/s", "number": "1/s"}
@@ -74,11 +72,11 @@ def _variable(dimensions: tuple[str, ...], values: Any, **attributes: str) -> Va
     return Variable(dimensions, np.asarray(values), attributes)
 
 
-_EVENT_COLUMNS = ("t", "which", "q", "v_before", "v_after")
+EVENT_COLUMNS = ("t", "which", "q", "v_before", "v_after")
 
 
 def _event_rows(run: Run) -> dict[str, Variable]:
-    columns = {name: np.asarray(getattr(run.events, name))[: len(run.events)] for name in _EVENT_COLUMNS}
+    columns = {name: np.asarray(getattr(run.events, name))[: len(run.events)] for name in EVENT_COLUMNS}
     return {f"event_{name}": _variable(("event", "coordinate")[: x.ndim], x) for name, x in columns.items()}
 
 
@@ -92,6 +90,7 @@ def provenance(run: Run) -> dict[str, Any]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "parameters": json.dumps(parameters),
+        "provenance": run.provenance.to_json(),
         "notes": json.dumps(dict(run.notes)),
         "dt": float(run.dt),
         "result_code": int(run.result.code),
@@ -107,59 +106,6 @@ def save(run: Run, path: str | Path) -> Path:
     with whole(path) as part:
         netcdf.write(part, contents(run))
     return Path(path)
-
-
-def attributes(path: str | Path) -> dict[str, Any]:
-    """Where the run in a file came from: what `provenance` said of it when it was saved."""
-    return netcdf.read(path).attributes
-
-
-def load(path: str | Path) -> Run:
-    """A run saved by `run.save`. It has its data, result and certificate, and no system to step on with."""
-    source = Path(path)
-    if not source.is_file():
-        raise ValueError(f"There is no file {source}.")
-    try:
-        data, _, attributes = netcdf.read(source)
-        return Run(
-            t=data["time"].values,
-            **_arrays(data),
-            result=Result(*(attributes[f"result_{k}"] for k in ("code", "time", "steps"))),
-            work=attributes["work"],
-            system=None,
-            method=None,
-            dt=float(attributes["dt"]),
-            notes=tuple(json.loads(attributes["notes"]).items()),
-            happened=_events(data, attributes),
-            drawn=_picture(data),
-            kinetic=data["kinetic"].values if "kinetic" in data else None,
-        )
-    except (OSError, KeyError) as error:
-        raise ValueError(f"{source} is not a run saved by holonomy: {error}") from error
-
-
-def _events(data: dict[str, Variable], attributes: dict[str, Any]) -> Events | None:
-    called = tuple(json.loads(attributes.get("event_names", "[]")))
-    if "event_t" not in data:
-        return event_log.none(data["q"].values.shape[1], called) if called else None
-    t, which, q, before, after = (data[f"event_{name}"].values for name in _EVENT_COLUMNS)
-    return Events(t, which, q, before, after, len(t), called)
-
-
-def _picture(data: dict[str, Variable]) -> Drawn | None:
-    if "x" not in data:
-        return None
-    _, x, about = data["x"]
-    if "rods" not in about:  # a file of an earlier version
-        return Drawn(x, rods(x, None, data["time"].values, data["q"].values), "")
-    return Drawn(x, tuple((int(i), int(j)) for i, j in json.loads(about["rods"])), str(about["note"]))
-
-
-def _arrays(data: dict[str, Variable]) -> dict[str, Any]:
-    rows = len(data["time"].values)
-    empty = {"multipliers": np.zeros((rows, 0)), "violation": np.zeros((rows, 2))}
-    held = {name: data[name].values if name in data else none for name, none in empty.items()}
-    return held | {name: data[name].values for name in ("q", "v", "energy", "momentum", "pull")}
 
 
 def _version(name: str) -> str:

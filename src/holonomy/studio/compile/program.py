@@ -117,4 +117,4 @@ def _layout(program: Program) -> Layout:
 
 
 def _traits(method: AbstractMethod) -> tuple[str, ...]:
-    return (f"order {method.order}", *(trait for trait in method.traits.split(", ") if trait))
+    return (f"order {method.order}", *(word for word in method.properties.words.split(", ") if word))

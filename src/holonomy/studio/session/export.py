@@ -72,28 +72,19 @@ def as_csv(lab: AbstractLab, found: History) -> bytes:
 
 def as_netcdf(lab: str, found: History) -> bytes:
     """A file that `hl.load` reads as a run. Runs in the workshop."""
-    import jax
-
-    from holonomy.motion import Code, Result, Run
+    from holonomy.motion import Code, Result
+    from holonomy.motion.run import provenance
+    from holonomy.motion.run.build import recorded
 
     subject = named(lab)
     system, method = subject.library(found.settings)
-    gradients = jax.jit(jax.vmap(jax.grad(system.raw_lagrangian, argnums=(1, 2))))
-    size = len(system.names)  # a second motion beside it stays in the table of comma-separated values
-    q, v = found.q[:, :size], found.v[:, :size]
-    pull, momentum = (np.asarray(x) for x in gradients(found.t, q, v))
-    rows = len(found.t)
-    forced = "yes" if subject.caution(found.settings) else "no"
-    run = Run(
-        t=found.t, q=q, v=v, energy=found.total, momentum=momentum, pull=pull,
-        multipliers=np.zeros((rows, 0)), violation=np.zeros((rows, 2)),
-        result=Result(Code.ok, float(found.t[-1]), found.steps), work=found.steps, system=system, method=method,
-        dt=subject.step(found.settings),
-        notes=(
-            ("engine", "native (one machine function)"), ("method", method.label), ("why", "chosen in the studio"),
-            ("coordinates", " ".join(system.names)), ("kinds", " ".join(c.kind for c in system.coordinates)),
-            ("forced", forced), ("conservative", "no" if forced == "yes" else "yes"),
-        ),
+    stepped = subject.program(subject.structure(found.settings)).method
+    made = provenance.of(
+        system, stepped, engine="native (one machine function)", dt=subject.step(found.settings),
+        why="chosen in the studio", maker="studio", order=None,  # the studio's page says the order beside the label
     )  # fmt: skip
+    size = len(system.names)  # a second motion beside it stays in the table of comma-separated values
+    result = Result(Code.ok, float(found.t[-1]), found.steps)
+    run = recorded(system, method, made, found.t, found.q[:, :size], found.v[:, :size], found.total, result)
     with tempfile.TemporaryDirectory() as folder:
         return run.save(Path(folder) / "run.nc").read_bytes()

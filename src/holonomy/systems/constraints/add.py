@@ -16,6 +16,8 @@ from jaxtyping import Array, Float
 from holonomy.systems import lagrangian, tracing
 from holonomy.systems.constraints.conditions import Constraints, Held, accelerate, spread, with_sliding
 from holonomy.systems.constraints.slip import with_friction
+from holonomy.systems.contact import contact
+from holonomy.systems.dense_solve import RANK
 from holonomy.systems.parameters import number
 from holonomy.trace.function import Function
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
 _TRIES = 3
 _NEAREST = 200
-RANK = 1e-6  # normals at an angle below this count as dependent
 
 
 LAWS = ("generalised", "joint", "pairwise")
@@ -154,8 +155,6 @@ def _motion(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
     y = local.origin
     if not sum(given.walls):
         return least_norm(_matrices(system, t, q, v), Held(local, None, given.counts).normals(t, y))
-    from holonomy.systems.contact import contact  # below in the house; only asked for by a person
-
     touching = contact.touching(system, contact.at_rest(system, t, q, v)).local(q)
     held = touching.hold(t, *touching.enter(v))
     assert held is not None

@@ -17,8 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from holonomy.systems.constraints.add import RANK
-from holonomy.systems.dense_solve import back_substitute, factor
+from holonomy.systems.dense_solve import RANK, back_substitute, factor
 
 SOLVED, CONTRADICTORY, EXHAUSTED = 0, 1, 2
 _NOISE = 64.0  # slack below this many roundings of its own terms is zero

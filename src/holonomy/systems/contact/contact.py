@@ -12,19 +12,22 @@ and elsewhere with an error of the order of the height of the bounces left out.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.systems import System, lagrangian
+from holonomy.systems import lagrangian
 from holonomy.systems.constraints import project
 from holonomy.systems.constraints.conditions import Constraints, multipliers
 from holonomy.systems.contact import contact_friction, impact
 from holonomy.systems.contact.complementarity import CONTRADICTORY, SOLVED
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
 
 SLACK = 4e-14  # of the size of positions: a gap this much below zero is zero
 CLOSED = 1e-10  # of the size of positions: gaps below this are closed when another wall is met

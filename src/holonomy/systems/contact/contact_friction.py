@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from holonomy.systems import System
 from holonomy.systems.constraints.conditions import Constraints, multipliers
 from holonomy.systems.contact import friction
 from holonomy.systems.contact.impact import stopping
 from holonomy.systems.in_chart import Local
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
 
 _STILL = 1e-11  # of the speed: a slip below this is none
 _STOPPED = 1e-7  # of what the slip changes by in a step: less is none where it has turned round

@@ -36,10 +36,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from holonomy.systems.constraints.add import RANK
 from holonomy.systems.constraints.conditions import border, bordered_solve
 from holonomy.systems.contact.complementarity import EXHAUSTED, SOLVED, complementarity
-from holonomy.systems.dense_solve import back_substitute, factor
+from holonomy.systems.dense_solve import RANK, back_substitute, factor
 
 Law = Literal["generalised", "joint", "pairwise"]
 LAWS = get_args(Law)

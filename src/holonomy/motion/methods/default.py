@@ -1,0 +1,29 @@
+"""Which method `simulate` takes where none was asked for."""
+
+from __future__ import annotations
+
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.methods.explicit import RK4
+from holonomy.motion.methods.gauss import Gauss
+from holonomy.motion.methods.radau import Radau
+from holonomy.motion.methods.rattle import Rattle
+from holonomy.systems import System
+
+
+def default_method(system: System) -> tuple[AbstractMethod, str]:
+    """The method for a system, and why."""
+    if system.constraints is None:
+        return Gauss(3), "smooth and unconstrained: symplectic, reversible, order 6"
+    holonomic, velocity = system.constraints.counts
+    unilateral, ratchets = system.constraints.walls
+    if system.constraints.slip:
+        return RK4(), "friction: forces by accelerations, contacts held by projection"
+    if unilateral + ratchets:
+        if velocity or ratchets:
+            return Radau(3), "walls and conditions on velocities: contacts held at the end of each step"
+        return Rattle(4), "walls: symplectic and reversible between impacts, contacts held to round-off"
+    if not velocity:
+        return Rattle(4), "holonomic constraints: symplectic, reversible, held to round-off"
+    if not holonomic:
+        return Gauss(3), "velocity constraints: reversible by symmetric projection, order 6"
+    return Radau(3), "holonomic and velocity constraints together: both held at the end of each step"

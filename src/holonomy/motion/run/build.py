@@ -1,0 +1,106 @@
+"""The one place that makes runs: of a motion computed here, of one read from a file, of one recorded live."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from holonomy.motion.drive import Driven
+from holonomy.motion.events.event_log import Events
+from holonomy.motion.loops.plain import Snapshot
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.problem import Problem
+from holonomy.motion.run.positions import Drawn
+from holonomy.motion.run.provenance import Provenance
+from holonomy.motion.run.result import Result
+from holonomy.motion.run.run import Run
+from holonomy.systems import System
+from holonomy.systems.quantities import pull_and_momentum
+
+
+def build(
+    t: Any,
+    rows: Snapshot,
+    result: Result,
+    work: Any,
+    provenance: Provenance,
+    *,
+    system: System | None = None,
+    method: AbstractMethod | None = None,
+    happened: Events | None = None,
+    watched: Any = None,
+    drawn: Drawn | None = None,
+    kinetic: Any = None,
+) -> Run:
+    """The run whose saved states are `rows` at the times `t`."""
+    return Run(
+        t=t,
+        **rows.columns(),
+        result=result,
+        work=work,
+        system=system,
+        method=method,
+        provenance=provenance,
+        happened=happened,
+        watched=watched,
+        drawn=drawn,
+        kinetic=kinetic,
+    )
+
+
+def of_problem(
+    problem: Problem,
+    t: Any,
+    rows: Snapshot,
+    result: Result,
+    work: Any,
+    dt: float,
+    *,
+    happened: Events | None = None,
+    system: System | None = None,
+    **known: Any,
+) -> Run:
+    """The run of a checked problem with the step dt; `known` are fields of its provenance that the problem lacks.
+
+    `system` is another one than the problem's where members of an ensemble have numbers of their own.
+    """
+    made = replace(problem.provenance, dt=abs(dt), **known)
+    return build(
+        t,
+        rows,
+        result,
+        work,
+        made,
+        system=problem.system if system is None else system,
+        method=problem.method,
+        happened=happened,
+        watched=problem.watched,
+    )
+
+
+def of_driven(problem: Problem, driven: Driven, dt: float, **known: Any) -> Run:
+    """The run of a problem that was driven from the host."""
+    return of_problem(
+        problem,
+        driven.times,
+        driven.rows,
+        driven.result,
+        driven.work,
+        dt,
+        happened=driven.happened,
+        engine=driven.engine,
+        refusal=driven.refusal,
+        **known,
+    )
+
+
+def recorded(
+    system: System, method: AbstractMethod, made: Provenance, t: Any, q: Any, v: Any, energy: Any, result: Result
+) -> Run:
+    """The run of states that were computed elsewhere, of a system without constraints, a step at a time."""
+    pull, momentum = jax.jit(jax.vmap(lambda *state: pull_and_momentum(system, *state)))(t, q, v)
+    rows = Snapshot(q, v, energy, np.asarray(momentum), np.asarray(pull))
+    return build(t, rows, result, result.steps, made, system=system, method=method)

@@ -1,0 +1,142 @@
+"""How a run was made: the method and what it preserves, the engine, the step, and whether energy could be conserved."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from jax.core import Tracer
+
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.methods.properties import Properties
+from holonomy.systems import System
+
+_METHOD = re.compile(r"(?P<label>.*) \((?:(?P<words>.*), )?order (?P<order>\d+)\)")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a run was made.
+
+    **Fields:** `method`, as a user writes it, with its `order` (None where a file does not say) and `properties`;
+    `engine`, what ran it; `dt`, the step, or for a method with `variable_step` the spacing of saved times; `why` this
+    method; `conservative`, whether the energy of the system is conserved; `forced`, whether forces act that the
+    Lagrangian does not have; `coordinates` and their `kinds`; `refusal`, why there is no native code where that was
+    wanted; `step_error`, the error that step halving found; `members` of an ensemble; `scene`, the file that was run;
+    `maker`, the part of the library that made the run.
+    """
+
+    method: str = "unknown"
+    order: int | None = None
+    properties: Properties = field(default_factory=Properties)
+    variable_step: bool = False
+    engine: str = "unknown"
+    dt: float = 0.0
+    why: str = "asked for"
+    conservative: bool = True
+    forced: bool = False
+    coordinates: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    refusal: str = ""
+    step_error: float | None = None
+    members: int | None = None
+    scene: str = ""
+    maker: str = "simulate"
+
+    @property
+    def method_and_properties(self) -> str:
+        """The method with what it preserves and its order, as certificates and plots print it."""
+        if self.order is None:
+            return self.method
+        said = [text for text in (self.properties.words, f"order {self.order}") if text]
+        return f"{self.method} ({', '.join(said)})"
+
+    def notes(self) -> dict[str, str]:
+        """The same as pairs of words, which files of all versions hold."""
+        said = {
+            "engine": self.engine,
+            "method": self.method_and_properties,
+            "why": self.why,
+            "conservative": "yes" if self.conservative else "no",
+            "forced": "yes" if self.forced else "no",
+            "coordinates": " ".join(self.coordinates),
+            "kinds": " ".join(self.kinds),
+        }
+        if self.step_error is not None:
+            said["step_error"] = repr(self.step_error)
+        if self.refusal:
+            said["refusal"] = self.refusal
+        if self.members is not None:
+            said["members"] = str(self.members)
+        if self.scene:
+            said["scene"] = self.scene
+        return said
+
+    def to_json(self) -> str:
+        """All fields as JSON text."""
+        return json.dumps(asdict(self))
+
+
+def of(system: System, method: AbstractMethod, *, steady: bool = True, **known: Any) -> Provenance:
+    """The provenance of a motion of a system by a method; `known` are fields that follow from neither.
+
+    `steady` says that the constraints let a state at rest stay at rest; where they move it, they do work.
+    """
+    kept = method.properties
+    if system.constraints is not None and system.constraints.counts[1]:
+        kept = replace(kept, symplectic=False)  # motion under velocity constraints has no symplectic form to keep
+    made = Provenance(
+        method=method.label,
+        order=method.order,
+        properties=kept,
+        variable_step=not method.fixed_step,
+        conservative=system.autonomous and steady and not system.forces and not _lossy(system),
+        forced=bool(system.forces),
+        coordinates=system.names,
+        kinds=tuple(c.kind for c in system.coordinates),
+    )
+    return replace(made, **known)
+
+
+def _lossy(system: System) -> bool:
+    """Whether impacts may lose energy."""
+    given = system.constraints
+    if given is None or not sum(given.walls):
+        return False
+    return isinstance(given.restitution, Tracer) or bool(np.any(np.asarray(given.restitution) < 1))
+
+
+def from_json(text: str) -> Provenance:
+    """What `Provenance.to_json` wrote."""
+    held: dict[str, Any] = json.loads(text)
+    lists = {name: tuple(held[name]) for name in ("coordinates", "kinds")}
+    return Provenance(**{**held, **lists, "properties": Properties(**held["properties"])})
+
+
+def from_notes(notes: dict[str, str], dt: float) -> Provenance:
+    """The provenance in a file of a version that wrote words only."""
+    said = notes.get("method", "unknown")
+    found = _METHOD.fullmatch(said)
+    words = (found["words"] or "") if found else ""
+    properties = Properties.from_words(words)
+    return Provenance(
+        method=found["label"] if found else said,
+        order=int(found["order"]) if found else None,
+        properties=properties,
+        variable_step=properties.error_control,
+        engine=notes.get("engine", "unknown"),
+        dt=dt,
+        why=notes.get("why", "asked for"),
+        conservative=notes.get("conservative", "yes") == "yes",
+        forced=notes.get("forced") == "yes",
+        coordinates=tuple(notes.get("coordinates", "").split()),
+        kinds=tuple(notes.get("kinds", "").split()),
+        refusal=notes.get("refusal", ""),
+        step_error=float(notes["step_error"]) if "step_error" in notes else None,
+        members=int(notes["members"]) if "members" in notes else None,
+        scene=notes.get("scene", ""),
+        maker="unknown",
+    )
