@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
-from holonomy.geometry import curvature
+from holonomy.geometry import Embedding, curvature
 from holonomy.geometry.metric import christoffel
 from holonomy.spaces import SO3, Hyperbolic, Inhomogeneous, Product, Sphere
 
@@ -225,3 +225,43 @@ def test_bad_metrics_are_refused_with_a_sentence() -> None:
         curvature(sphere).sectional(jnp.ones(2), jnp.ones(3), jnp.ones(2))
     # under jit nothing raises
     assert not np.all(np.isfinite(jax.jit(curvature(polar_plane).christoffel)(q)))
+
+
+def latitude(q: jax.Array) -> jax.Array:
+    """An ellipsoid by latitude and longitude."""
+    flat = jnp.cos(q[0])
+    return jnp.stack([flat * jnp.cos(q[1]), 1.5 * flat * jnp.sin(q[1]), 0.6 * jnp.sin(q[0])])
+
+
+def colatitude(q: jax.Array) -> jax.Array:
+    flat = jnp.sin(q[0])
+    return jnp.stack([flat * jnp.cos(q[1]), 1.5 * flat * jnp.sin(q[1]), 0.6 * jnp.cos(q[0])])
+
+
+@pytest.mark.parametrize("surface", [latitude, colatitude])
+@pytest.mark.parametrize("longitude", [0.0, 0.3])
+def test_curvature_at_a_pole_of_the_coordinates_is_refused(surface, longitude: float) -> None:
+    """Also where the sine of a rounded multiple of pi leaves the metric positive definite in floating point."""
+    e = Embedding(surface)
+    for pole in (np.pi / 2, -np.pi / 2) if surface is latitude else (0.0, np.pi, -np.pi):
+        for found in (e.curvature, curvature(e.metric)):
+            for name in ("gaussian", "scalar", "riemann", "christoffel"):
+                with pytest.raises(ValueError, match=r"not positive definite|not resolved"):
+                    getattr(found, name)([pole, longitude])
+
+
+def test_curvature_near_a_pole_loses_digits_as_documented() -> None:
+    e = Embedding(colatitude)
+    # at the pole of the ellipsoid with half-axes 1, 1.5 and 0.6
+    exact = 0.6**2 / 1.5**2
+    for distance in (1e-3, 1e-5):
+        assert float(e.curvature.gaussian([distance, 0.3])) == pytest.approx(exact, abs=2.0 * distance**2 + 1e-12)
+        error = abs(float(curvature(e.metric).gaussian([distance, 0.3])) - exact)
+        assert error < 10.0 * distance**2 + 1e-14 / distance**2
+
+
+def test_units_do_not_make_a_metric_degenerate() -> None:
+    """Lengths in 1e-12 and in 1e12 of the unit, beside each other: the curvature of a sphere all the same."""
+    for scale in (1e-12, 1e12):
+        g = curvature(lambda q, scale=scale: jnp.diag(jnp.stack([jnp.ones(()), scale**2 * jnp.sin(q[0]) ** 2])))
+        assert float(g.gaussian([1.1, 0.4 / scale])) == pytest.approx(1.0, rel=1e-12)

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from holonomy.geometry import (
     Embedding,
@@ -206,3 +207,69 @@ def test_what_cannot_be_carried_is_refused() -> None:
         transport(sphere, np.ones(2), [1.0, 0.0])
     with pytest.raises(ValueError, match=r"w has shape \(3,\)"):
         transport(sphere, lambda t: jnp.stack([1.0 + t, t]), np.ones(3))
+
+
+def conformal_reference(slope, q0: list[float], v0: list[float], s: float, step: float) -> np.ndarray:
+    """The end of a geodesic of f(x) times the identity, where slope(x) = (f, f'), by a method of order 8 with many
+    steps.
+    """
+
+    def rate(_: float, y: np.ndarray) -> list[float]:
+        f, df = slope(y[0])
+        square = y[2] ** 2 + y[3] ** 2
+        return [y[2], y[3], (0.5 * df * square - df * y[2] ** 2) / f, -df * y[2] * y[3] / f]
+
+    found = solve_ivp(rate, (0.0, s), [*q0, *v0], method="DOP853", rtol=1e-13, atol=1e-14, max_step=step)
+    return found.y[:2, -1]
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "centre"),
+    [(1.0, 0.05, 5.3), (1.0, 0.02, 3.37), (0.5, 0.01, 6.1), (0.5, 0.005, 8.03), (1e-3, 0.02, 4.44), (1e-6, 0.05, 4.4)],
+)
+def test_a_geodesic_does_not_pass_over_a_narrow_bump(height: float, width: float, centre: float) -> None:
+    """Flat but for a Gaussian ridge, which 16 stages on 10 units of length do not meet."""
+
+    def metric(q: jax.Array) -> jax.Array:
+        return (1.0 + height * jnp.exp(-(((q[0] - centre) / width) ** 2))) * jnp.eye(2)
+
+    def slope(x: float) -> tuple[float, float]:
+        bump = height * np.exp(-(((x - centre) / width) ** 2))
+        return 1.0 + bump, -2.0 * (x - centre) / width**2 * bump
+
+    q0, v0, s = [0.0, 0.0], [1.0, 0.5], 10.0
+    expected = conformal_reference(slope, q0, v0, s, width / 4)
+    assert np.abs(expected - np.array([10.0, 5.0])).max() > 1e-8
+    assert np.allclose(geodesic(metric, q0, v0, s), expected, rtol=0.0, atol=2e-12)
+
+
+def test_a_geodesic_does_not_pass_over_a_ditch() -> None:
+    """A groove with the profile of a rational function, which has a pole near the real line, met from both sides."""
+
+    def slope(x: float) -> tuple[float, float]:
+        z = (x - 7.2) / 0.02
+        return 1.0 - 0.5 / (1.0 + z * z), z / (1.0 + z * z) ** 2 / 0.02
+
+    def metric(q: jax.Array) -> jax.Array:
+        z = (q[0] - 7.2) / 0.02
+        return (1.0 - 0.5 / (1.0 + z * z)) * jnp.eye(2)
+
+    for q0, v0 in (([0.0, 0.0], [1.0, 0.2]), ([12.0, 1.0], [-1.0, 0.3])):
+        expected = conformal_reference(slope, q0, v0, 10.0, 0.004)
+        assert np.allclose(geodesic(metric, q0, v0, 10.0), expected, rtol=0.0, atol=1e-11)
+
+
+def test_transport_does_not_pass_over_a_cap() -> None:
+    """Around a loop that crosses a narrow bump the holonomy is the curvature inside, which is not zero."""
+
+    def metric(q: jax.Array) -> jax.Array:
+        z = ((q - jnp.array([0.413, 0.0])) / 0.01) ** 2
+        return jnp.exp(-jnp.sum(z)) * jnp.eye(2) + jnp.eye(2)
+
+    square = jnp.array([[0.0, -0.004], [1.0, -0.004], [1.0, 1.0], [0.0, 1.0]])
+    found = holonomy_angle(metric, square)
+    fine = np.linspace(0.0, 1.0, 65)[:, None]
+    corners = np.asarray(square)
+    split = [a + fine[:-1] * (b - a) for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)]
+    assert abs(float(found)) > 1e-3
+    assert float(found) == pytest.approx(float(holonomy_angle(metric, jnp.asarray(np.concatenate(split)))), abs=1e-11)

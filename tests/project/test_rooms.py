@@ -10,9 +10,9 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "holonomy"
 ROOMS = [
+    "trace",
     "geometry",
     "spaces",
-    "trace",
     "systems",
     "motion",
     "symmetry",

@@ -13,9 +13,22 @@ import abc
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
-from holonomy.geometry.metric import Coordinates, Metric, Vector, VectorLike, as_vector, bend, checked, christoffel
+from holonomy.geometry.metric import (
+    Coordinates,
+    Metric,
+    Vector,
+    VectorLike,
+    as_vector,
+    bend,
+    checked,
+    christoffel,
+    require_resolved,
+    traced,
+)
+from holonomy.trace.function import Function
 
 Scalar = Float[Array, ""]
 
@@ -62,46 +75,50 @@ class MetricCurvature(AbstractCurvature):
     metric: Metric
 
     def metric_at(self, q: VectorLike) -> Float[Array, "n n"]:
-        return checked(self.metric, as_vector(q, "q"))
+        return self._at(q)[2]
 
     def christoffel(self, q: VectorLike) -> Float[Array, "n n n"]:
-        q = as_vector(q, "q")
-        checked(self.metric, q)
-        return _christoffel(self.metric, q)
+        return _christoffel(*self._at(q)[:2])
 
     def operator(self, q: VectorLike, u: VectorLike, v: VectorLike, w: VectorLike) -> Vector:
-        q = as_vector(q, "q")
+        metric, q, _ = self._at(q)
         u, v, w = (as_vector(a, name, q.shape[0]) for a, name in ((u, "u"), (v, "v"), (w, "w")))
-        checked(self.metric, q)
-        return _operator(self.metric, q, u, v, w)
+        return _operator(metric, q, u, v, w)
 
     def riemann(self, q: VectorLike) -> Float[Array, "n n n n"]:
-        q = as_vector(q, "q")
-        checked(self.metric, q)
-        return _riemann(self.metric, q)
+        return _riemann(*self._at(q)[:2])
+
+    def scalar(self, q: VectorLike) -> Scalar:
+        return _scalar(*self._at(q))
 
     def sectional(self, q: VectorLike, u: VectorLike, v: VectorLike) -> Scalar:
-        q = as_vector(q, "q")
-        u, v = as_vector(u, "u", q.shape[0]), as_vector(v, "v", q.shape[0])
-        g = checked(self.metric, q)
-        turned = _operator(self.metric, q, u, v, v)
-        uu, uv, vv = u @ g @ u, u @ g @ v, v @ g @ v
-        return (u @ g @ turned) / (uu * vv - uv**2)
+        metric, q, g = self._at(q)
+        return _sectional(metric, q, g, as_vector(u, "u", q.shape[0]), as_vector(v, "v", q.shape[0]))
 
     def gaussian(self, q: VectorLike) -> Scalar:
         q = as_vector(q, "q")
         require_surface(q.shape[0])
-        e = jnp.eye(2, dtype=q.dtype)
+        e = np.eye(2, dtype=q.dtype)
         return self.sectional(q, e[0], e[1])
 
+    def _at(self, q: VectorLike) -> tuple[Function, Coordinates, Float[Array, "n n"]]:
+        """The metric as it is now, the point, and the metric there."""
+        q = as_vector(q, "q")
+        metric = traced(self.metric, q)
+        g = checked(metric, q)
+        # terms of the size of the metric's relative slope squared cancel in curvature, so half of the digits of q
+        # must be there in the metric
+        require_resolved(metric, q, limit=float(np.sqrt(np.finfo(q.dtype).eps)))
+        return metric, q, g
 
-@eqx.filter_jit
-def _christoffel(metric: Metric, q: Coordinates) -> Float[Array, "n n n"]:
+
+@jax.jit
+def _christoffel(metric: Function, q: Coordinates) -> Float[Array, "n n n"]:
     return christoffel(metric, q)
 
 
-@eqx.filter_jit
-def _riemann(metric: Metric, q: Coordinates) -> Float[Array, "n n n n"]:
+@jax.jit
+def _riemann(metric: Function, q: Coordinates) -> Float[Array, "n n n n"]:
     gamma = christoffel(metric, q)
     slope = jax.jacfwd(lambda p: christoffel(metric, p))(q)
     # slope[i, l, j, k] is the derivative by q_k of Gamma^i_lj
@@ -109,14 +126,26 @@ def _riemann(metric: Metric, q: Coordinates) -> Float[Array, "n n n n"]:
     return half - jnp.swapaxes(half, 2, 3)
 
 
-@eqx.filter_jit
-def _operator(metric: Metric, q: Coordinates, u: Vector, v: Vector, w: Vector) -> Vector:
+@jax.jit
+def _scalar(metric: Function, q: Coordinates, g: Float[Array, "n n"]) -> Scalar:
+    return jnp.trace(jnp.linalg.solve(g, jnp.einsum("ijil->jl", _riemann(metric, q))))
+
+
+@jax.jit
+def _operator(metric: Function, q: Coordinates, u: Vector, v: Vector, w: Vector) -> Vector:
     def half(u: Vector, v: Vector) -> Vector:
         """The covariant derivative along u of that of w along v, for constant components."""
         inner, change = jax.jvp(lambda p: bend(metric, p, v, w), (q,), (u,))
         return change + bend(metric, q, u, inner)
 
     return half(u, v) - half(v, u)
+
+
+@jax.jit
+def _sectional(metric: Function, q: Coordinates, g: Float[Array, "n n"], u: Vector, v: Vector) -> Scalar:
+    turned = _operator(metric, q, u, v, v)
+    uu, uv, vv = u @ g @ u, u @ g @ v, v @ g @ v
+    return (u @ g @ turned) / (uu * vv - uv**2)
 
 
 def require_surface(n: int) -> None:
@@ -130,7 +159,10 @@ def require_surface(n: int) -> None:
 def curvature(metric: Metric) -> MetricCurvature:
     """Everything about the curvature of a metric, given as a function q -> (n, n) array; see `MetricCurvature`.
 
-    An error is raised, where numbers are known, if the metric is not finite, symmetric and positive definite.
+    The metric is traced on every call, so values that it closes over are those of the call. An error is raised, where
+    numbers are known, if the metric is not finite, symmetric and positive definite, and at points where the coordinates
+    are so close to a singularity (a pole) that rounding q would change the metric by more than half of its digits.
+    At a distance d from a pole that is large against the rounding of q, curvature has an error of about $10^{-16}/d^2$.
     """
     if not callable(metric):
         raise ValueError(

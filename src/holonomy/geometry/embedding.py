@@ -12,7 +12,16 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.geometry.curvature import AbstractCurvature, require_surface
-from holonomy.geometry.metric import Coordinates, Vector, VectorLike, as_vector, checked, known
+from holonomy.geometry.metric import (
+    Coordinates,
+    Vector,
+    VectorLike,
+    as_vector,
+    checked,
+    known,
+    require_resolved,
+    traced,
+)
 
 Scalar = Float[Array, ""]
 
@@ -103,7 +112,12 @@ class EmbeddingCurvature(AbstractCurvature):
     embedding: Embedding
 
     def metric_at(self, q: VectorLike) -> Float[Array, "n n"]:
-        return checked(self.embedding.metric, as_vector(q, "q"))
+        q = as_vector(q, "q")
+        g = checked(self.embedding.metric, q)
+        if known(q, g):
+            # the error is a small multiple of the metric's own, so three of its digits are asked for
+            require_resolved(traced(self.embedding.metric, q), q, limit=1e-3)
+        return g
 
     def christoffel(self, q: VectorLike) -> Float[Array, "n n n"]:
         q = as_vector(q, "q")

@@ -1,7 +1,5 @@
 """Geodesics of any metric, and the fields along them."""
 
-from collections.abc import Callable
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -10,7 +8,8 @@ from jaxtyping import Array, Float
 
 from holonomy.geometry.curvature import MetricCurvature
 from holonomy.geometry.integrate import integrate
-from holonomy.geometry.metric import Metric, Vector, VectorLike, as_vector, bend, checked, known
+from holonomy.geometry.metric import Metric, Vector, VectorLike, as_vector, bend, checked, known, traced
+from holonomy.trace.function import Function
 
 Times = Float[Array, "*times"]
 
@@ -19,8 +18,12 @@ def geodesic(metric: Metric, q0: VectorLike, v0: VectorLike, s: VectorLike | flo
     r"""$\gamma(s)$ with $\ddot\gamma^i + \Gamma^i_{jk}\dot\gamma^j\dot\gamma^k = 0$, from $q_0$ with velocity $v_0$.
 
     `s` is a number or an array of times, in any order and of either sign; the result has one point per time. Accurate
-    to about 1e-13 of the coordinates' size, times the geodesic's own sensitivity to its data. A geodesic that leaves
-    the domain of the metric raises, or is NaN from there on under jit.
+    to about 1e-13 of the coordinates' size, times the geodesic's own sensitivity to its data. The geodesic equation is
+    checked at 128 times within each step, and the first step is half of the way, so that features of the metric that
+    are wider than 1/256 of the way are not passed over; if yours are narrower, ask for more times. A geodesic that
+    leaves the domain of the metric raises, or is NaN from there on under jit.
+
+    The metric is traced on every call, so values that it closes over are those of the call.
     """
     return geodesic_flow(metric, q0, v0, s)[0]
 
@@ -31,6 +34,7 @@ def geodesic_flow(
     """Places and velocities along a geodesic; see `geodesic`."""
     q0 = as_vector(q0, "q0")
     v0 = as_vector(v0, "v0", q0.shape[0])
+    metric = traced(metric, q0)
     checked(metric, q0)
     n = q0.shape[0]
     states = _flow(_Spray(metric), jnp.concatenate([q0, v0]), jnp.asarray(s, q0.dtype))
@@ -49,8 +53,8 @@ def jacobi(
     q0 = as_vector(q0, "q0")
     n = q0.shape[0]
     v0, j0, dj0 = (as_vector(a, name, n) for a, name in ((v0, "v0"), (j0, "j0"), (dj0, "dj0")))
+    metric = traced(metric, q0)
     checked(metric, q0)
-
     states = _flow(_Deviation(metric), jnp.concatenate([q0, v0, j0, dj0]), jnp.asarray(s, q0.dtype))
     _refuse_nan(states, "Jacobi field", q0)
     return states[..., 2 * n : 3 * n], states[..., 3 * n :]
@@ -62,9 +66,9 @@ def deviation(metric: Metric, q: VectorLike, v: VectorLike, j: VectorLike) -> Ve
 
 
 class _Spray(eqx.Module):
-    """The rate of (q, v). A module, so that compiled code is found again by the metric it was made for."""
+    """The rate of (q, v) for a traced metric: data, by whose form compiled code is found again."""
 
-    metric: Metric
+    metric: Function
 
     def __call__(self, t: Array, y: Array) -> Array:
         q, v = y.reshape(2, -1)
@@ -74,7 +78,7 @@ class _Spray(eqx.Module):
 class _Deviation(eqx.Module):
     """The rate of (q, v, J, DJ)."""
 
-    metric: Metric
+    metric: Function
 
     def __call__(self, t: Array, y: Array) -> Array:
         q, v, j, dj = y.reshape(4, -1)
@@ -82,8 +86,8 @@ class _Deviation(eqx.Module):
         return jnp.concatenate([v, -bent[0], dj - bent[1], deviation(self.metric, q, v, j) - bent[2]])
 
 
-@eqx.filter_jit
-def _flow(rate: Callable[[Array, Array], Array], start: Array, s: Array) -> Array:
+@jax.jit
+def _flow(rate: _Spray | _Deviation, start: Array, s: Array) -> Array:
     if s.ndim == 0:
         return integrate(rate, start, 0.0, s)
     # from each time to the next in order of size, so that a list of times costs no more than its extremes

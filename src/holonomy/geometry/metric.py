@@ -9,6 +9,8 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, Real
 
+from holonomy.trace.function import Function, trace
+
 Coordinates: TypeAlias = Float[Array, " n"]
 Vector: TypeAlias = Float[Array, " n"]
 # What a person may pass: any array or list of numbers. Its shape is checked with a sentence, not by the type.
@@ -31,9 +33,21 @@ def as_vector(value: Any, name: str, n: int | None = None) -> Float[Array, " n"]
     return array
 
 
+def traced(function: Callable[..., Any], *args: Any) -> Function:
+    """A function of arrays shaped like `args` as it is now, as data.
+
+    Compiled code is found by the form of what was traced, and the numbers in it are arguments of that code. So a
+    function that closes over values that have changed since gives the result of the new ones, and compiles nothing if
+    only numbers have changed.
+    """
+    if isinstance(function, Function):
+        return function
+    return trace(lambda *x: jnp.asarray(function(*x)), [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args])
+
+
 def checked(metric: Metric, q: Coordinates) -> Float[Array, "n n"]:
     """The metric at q; where its numbers are known it is refused unless finite, symmetric and positive definite."""
-    g = jnp.asarray(metric(q))
+    g = _value(metric, q) if isinstance(metric, Function) else jnp.asarray(metric(q))
     n = q.shape[0]
     if g.shape != (n, n):
         raise ValueError(
@@ -41,7 +55,7 @@ def checked(metric: Metric, q: Coordinates) -> Float[Array, "n n"]:
         )
     if not known(g):
         return g
-    values, at = np.asarray(g), np.array2string(np.asarray(q), precision=6, separator=", ")
+    values, at = np.asarray(g), _Shown(q)
     if not np.all(np.isfinite(values)):
         raise ValueError(f"the metric is not finite at q = {at}: {values.tolist()}. Is q outside its domain?")
     scale, eps = np.abs(values).max(), np.finfo(values.dtype).eps
@@ -57,6 +71,48 @@ def checked(metric: Metric, q: Coordinates) -> Float[Array, "n n"]:
             "singularity of the coordinates, such as a pole, it does not."
         )
     return g
+
+
+class _Shown:
+    """An array that is written out only where a message is."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __str__(self) -> str:
+        return np.array2string(np.asarray(self.array), precision=6, separator=", ")
+
+
+@jax.jit
+def _value(metric: Function, q: Coordinates) -> Array:
+    return metric(q)
+
+
+def require_resolved(metric: Function, q: Coordinates, limit: float) -> None:
+    r"""Raise if rounding q changes the metric by more than `limit` of itself, where numbers are known.
+
+    The change is $\max_{ijk}|\partial_k g_{ij}|\,|q_k|\,\varepsilon/\sqrt{g_{ii}g_{jj}}$, which does not depend on the
+    units of the coordinates. At a pole it is about 1: sin(pi) is not zero in floating point, so that the metric still
+    looks positive definite there, but its digits are those of the rounding error.
+    """
+    if not known(q, metric):
+        return
+    change = float(_rounding(metric, q))
+    if change > limit:
+        at = np.array2string(np.asarray(q), precision=17, separator=", ")
+        raise ValueError(
+            f"the metric is not resolved at q = {at}: rounding q to its last digit changes the metric by {change:.1e} "
+            f"of itself, and its curvature is known only where that is at most {limit:.1e}. At or next to a "
+            "singularity of the coordinates, such as a pole, use coordinates that are regular there; reduce large "
+            "angles by full turns."
+        )
+
+
+@jax.jit
+def _rounding(metric: Function, q: Coordinates) -> Array:
+    size = jnp.sqrt(jnp.diag(metric(q)))
+    slope = jnp.abs(jax.jacfwd(metric)(q)) * jnp.abs(q)[None, None, :] / (size[:, None] * size[None, :])[..., None]
+    return jnp.finfo(q.dtype).eps * jnp.max(slope, initial=0.0)
 
 
 def bend(metric: Metric, q: Coordinates, u: Vector, v: Vector) -> Vector:

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Array, Float, Real
 
 from holonomy.geometry.integrate import integrate
-from holonomy.geometry.metric import Coordinates, Metric, VectorLike, as_vector, bend, checked, known
+from holonomy.geometry.metric import Coordinates, Metric, VectorLike, as_vector, bend, checked, known, traced
+from holonomy.trace.function import Function
 
 Curve: TypeAlias = Callable[[Float[Array, ""]], Coordinates]
 Path: TypeAlias = Curve | Sequence[Any] | Real[Array | np.ndarray, "..."]
@@ -26,7 +27,7 @@ def transport(metric: Metric, curve: Path, w: VectorLike, *, at: VectorLike | No
     w at those times.
     """
     pieces = _pieces(curve)
-    start = _start(metric, pieces)
+    start, metric = _start(metric, pieces)
     w = as_vector(w, "w", start.shape[0])
     if at is not None:
         if len(pieces) != 1:
@@ -49,7 +50,7 @@ def holonomy(metric: Metric, loop: Path) -> Float[Array, "n n"]:
         closed = known(points) and bool(np.all(np.asarray(points[0]) == np.asarray(points[-1])))
         loop = points if closed else jnp.concatenate([points, points[:1]])
     pieces = _pieces(loop)
-    start = _start(metric, pieces)
+    start, metric = _start(metric, pieces)
     end = pieces[-1](jnp.ones((), start.dtype))
     if known(start, end):
         gap = float(np.linalg.norm(np.asarray(end) - np.asarray(start)))
@@ -73,7 +74,7 @@ def holonomy_angle(metric: Metric, loop: Path) -> Float[Array, ""]:
     integral of the Gaussian curvature over its inside, for larger ones modulo $2\pi$ (Gauss-Bonnet).
     """
     pieces = _pieces(loop)
-    start = _start(metric, pieces)
+    start, metric = _start(metric, pieces)
     if start.shape[0] != 2:
         raise ValueError(
             f"the holonomy of a surface is one angle, but this space has dimension {start.shape[0]}; use holonomy."
@@ -85,18 +86,20 @@ def holonomy_angle(metric: Metric, loop: Path) -> Float[Array, ""]:
     return jnp.arctan2(area * (first[0] * carried[1] - first[1] * carried[0]), first @ g @ carried)
 
 
-def _pieces(path: Path) -> list[Curve]:
+def _pieces(path: Path) -> list[Function]:
+    """The smooth pieces of a path as they are now, traced."""
+    time = jnp.zeros(())
     if callable(path):
-        return [path]
+        return [traced(path, time)]
     if isinstance(path, (list, tuple)) and path and all(callable(p) for p in path):
-        return list(path)
+        return [traced(p, time) for p in path]
     points = jnp.asarray(path, float)
     if points.ndim != 2 or points.shape[0] < 2:
         raise ValueError(
             "a curve is a function from [0, 1] to coordinates, a list of such functions, or an array (k, n) of "
             f"at least two points, but an array of shape {points.shape} was passed."
         )
-    return [_Line(a, b) for a, b in pairwise(points)]
+    return [traced(_Line(a, b), time) for a, b in pairwise(points)]
 
 
 class _Line(eqx.Module):
@@ -107,13 +110,15 @@ class _Line(eqx.Module):
         return self.start + t * (self.end - self.start)
 
 
-def _start(metric: Metric, pieces: list[Curve]) -> Coordinates:
+def _start(metric: Metric, pieces: list[Function]) -> tuple[Coordinates, Function]:
+    """Where a path starts, and the metric as it is now; the metric is checked there."""
     start = as_vector(pieces[0](jnp.zeros(())), "the curve's value at 0")
+    metric = traced(metric, start)
     checked(metric, start)
-    return start
+    return start, metric
 
 
-def _rate(metric: Metric, curve: Curve) -> Callable[[Array, Array], Array]:
+def _rate(metric: Function, curve: Function) -> Callable[[Array, Array], Array]:
     def rate(t: Array, w: Array) -> Array:
         q, velocity = jax.jvp(curve, (t,), (jnp.ones_like(t),))
         return -bend(metric, q, velocity, w)
@@ -121,13 +126,13 @@ def _rate(metric: Metric, curve: Curve) -> Callable[[Array, Array], Array]:
     return rate
 
 
-@eqx.filter_jit
-def _carry(metric: Metric, curve: Curve, w: Array) -> Array:
+@jax.jit
+def _carry(metric: Function, curve: Function, w: Array) -> Array:
     return integrate(_rate(metric, curve), w)
 
 
-@eqx.filter_jit
-def _along(metric: Metric, curve: Curve, w: Array, at: Array) -> Array:
+@jax.jit
+def _along(metric: Function, curve: Function, w: Array, at: Array) -> Array:
     def onward(carry: tuple[Array, Array], t: Array) -> tuple[tuple[Array, Array], Array]:
         new = integrate(_rate(metric, curve), carry[0], carry[1], t)
         return (new, t), new

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from holonomy.geometry.geodesic import geodesic_flow
 from holonomy.geometry.integrate import integrate
-from holonomy.geometry.metric import Metric, bend, checked
+from holonomy.geometry.metric import Metric, bend, checked, traced
 from holonomy.spaces import validation
 from holonomy.spaces.base import (
     AbstractSpace,
@@ -27,6 +27,7 @@ from holonomy.spaces.base import (
     VectorLike,
 )
 from holonomy.spaces.smooth import root
+from holonomy.trace.function import Function
 
 _NEWTON_STEPS = 40
 _POLISH_STEPS = 2
@@ -43,11 +44,13 @@ class Chart(AbstractSpace):
     `distance`: the function given, or the length of that geodesic, so accurate to about 1e-12 and an upper bound where
     several geodesics join the points. Where `distance` is given it is trusted: `log` still shoots.
     `random` is standard normal in the coordinates. Known Killing fields: none.
+
+    The metric and `distance` are traced here, once: values that they close over are those of this moment.
     """
 
-    g: Metric
+    g: Function
     n: int = eqx.field(static=True)
-    given: Callable[[Point, Point], Scalar] | None
+    given: Function | None
 
     def __init__(self, metric: Metric, dim: int, distance: Callable[[Point, Point], Scalar] | None = None):
         validation.require_dimension("Chart", dim)
@@ -55,7 +58,10 @@ class Chart(AbstractSpace):
             raise ValueError(f"Chart needs a metric as a function q -> (n, n) array, but got {type(metric).__name__}.")
         if distance is not None and not callable(distance):
             raise ValueError(f"Chart needs distance as a function (x, y) -> number, but got {type(distance).__name__}.")
-        self.g, self.n, self.given = metric, int(dim), distance
+        self.n = int(dim)
+        point = jax.ShapeDtypeStruct((self.n,), jnp.float64)
+        self.g = traced(metric, point)
+        self.given = None if distance is None else traced(distance, point, point)
 
     @property
     def dim(self) -> int:

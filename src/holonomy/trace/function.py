@@ -108,8 +108,16 @@ class Function(eqx.Module):
 
 
 def trace(function: Callable[..., Any], example: Sequence[Any]) -> Function:
-    """Trace `function` at arguments shaped like `example` and take its float constants out."""
-    closed, shape = jax.make_jaxpr(function, return_shape=True)(*example)
+    """Trace `function` at arguments shaped like `example` and take its float constants out.
+
+    The function is called on every trace, so values that it closes over are those of this moment.
+    """
+
+    # A new object on each call: JAX keeps jaxprs by the identity of the function, and would give back an old one.
+    def now(*args: Any) -> Any:
+        return function(*args)
+
+    closed, shape = jax.make_jaxpr(now, return_shape=True)(*example)
     jaxpr, constants = reader.parts(closed)
     avals = [v.aval for v in jaxpr.invars]
     builder = _Builder(len(avals))
@@ -179,7 +187,7 @@ class _Fixed:
 
     def __init__(self, value: np.ndarray):
         self.value = value
-        self.key = (value.dtype.str, value.item())
+        self.key = (value.dtype.str, value.tobytes())  # bytes, since 0.0 == -0.0
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -202,6 +210,8 @@ def _param_key(value: Any) -> Hashable:
         return (_jaxpr_key(jaxpr), tuple(map(_const_key, constants)))
     if isinstance(value, (tuple, list)):
         return tuple(map(_param_key, value))
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return type(value).__name__, repr(value)  # apart where Python says equal: 0.0 and -0.0, 1 and True
     try:
         hash(value)
     except TypeError:

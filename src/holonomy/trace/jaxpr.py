@@ -58,7 +58,12 @@ class Jaxpr:
 
 def traced(function: Callable[..., Any], args: Sequence[Any]) -> tuple[Jaxpr, Any]:
     """The jaxpr of `function` at arguments shaped like `args`, and its results as a tree of shapes and types."""
-    closed, shape = jax.make_jaxpr(function, return_shape=True)(*args)
+
+    # A new object on each call: JAX keeps jaxprs by the identity of the function, and would give back an old one.
+    def now(*inputs: Any) -> Any:
+        return function(*inputs)
+
+    closed, shape = jax.make_jaxpr(now, return_shape=True)(*args)
     with attempt("reading the traced function"):
         return read(closed), shape
 

@@ -20,6 +20,7 @@ from holonomy.models.linkages.surface import Point, Surface, Vector
 
 # the acceleration has singularities near the real line, where the chain would be straight
 _TAIL = 1e-7
+# The kinetic metric of a linkage is analytic and has no narrow features elsewhere, so `watched=0` below.
 
 Times = Float[Array, " times"]
 Fields = Float[Array, "k two ambient"]
@@ -89,7 +90,7 @@ def _march_fields(surface: Surface, start: Array, times: Array) -> Array:
 def _integrated(rate: Any, start: Array, times: Array) -> Array:
     def onward(carry: tuple[Array, Array], t: Array) -> tuple[tuple[Array, Array], Array]:
         y, before = carry
-        new = integrate(rate, y, before, t, loop=True, tail=_TAIL)
+        new = integrate(rate, y, before, t, loop=True, tail=_TAIL, watched=0)
         return (new, t), new
 
     return jax.lax.scan(onward, (start, jnp.zeros_like(times[0])), times)[1]

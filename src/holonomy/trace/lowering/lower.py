@@ -89,7 +89,7 @@ class Lowering:
         array = np.asarray(array)
         dtype = checked_dtype(array.dtype)
         if array.size > self.limits.scalars:
-            if array.size and (array.ravel()[0] == array).all():
+            if array.size and _uniform(array):
                 return self.generate(array.shape, dtype, lambda _: self.graph.constant(array.ravel()[0].item(), dtype))
             return Memory(array.shape, dtype, Buffer("constant", dtype, array.size, values=np.ascontiguousarray(array)))
         return Scalars(array.shape, dtype, tuple([self.graph.constant(x, dtype) for x in array.ravel().tolist()]))
@@ -340,6 +340,11 @@ class Lowering:
 
 
 _SELECTED: Final = 4
+
+
+def _uniform(array: np.ndarray) -> bool:
+    """Whether all entries are the same number, bit by bit: 0.0 and -0.0 are two."""
+    return array.tobytes() == array.ravel()[:1].tobytes() * array.size
 
 
 def _dies(atom: Any, k: int, eqn: Equation, last: dict[Any, int], mine: set[Any]) -> bool:
