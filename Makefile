@@ -22,7 +22,7 @@ help:
 	@echo "make bench    measure against peers"
 	@echo "make docs     build the site into site/"
 	@echo "make wheel    build the wheel into dist/"
-	@echo "make format   put Python files in their standard form"
+	@echo "make format   put Python and frontend files in their standard form"
 	@echo "make lock     write the hashed requirements files anew"
 	@echo "make clean    remove all that these commands made"
 
@@ -94,9 +94,10 @@ bench: python-dev
 wheel: python
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
-format: python-dev
+format: python-dev node
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+	$(NODE) npm run format
 
 lock:
 	@$(PYTHON) scripts/lock.py $(ARGS)

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe } from "node:test";
 import { slowTest, shared, withPage } from "./harness.mjs";
 import {
-  becomes, button, changed, newContext, openPage, pictures, pixels, playing, noticeShown, settled, startStudio, stateOf, stride, timeOf,
+  becomes, button, changed, newContext, openPage, pixels, playing, noticeShown, settled, startStudio, stateOf, stride, timeOf,
   timePast, until, withoutWebgl,
 } from "./studio.mjs";
 

@@ -226,7 +226,11 @@ function kernel() {
   let turn = Promise.resolve();
   return {
     next,
-    ask: (content) => (turn = turn.then(() => (child.stdin.write(`${JSON.stringify(content)}\n`), next()))),
+    ask: (content) =>
+      (turn = turn.then(() => {
+        child.stdin.write(`${JSON.stringify(content)}\n`);
+        return next();
+      })),
     stop: () => child.kill(),
   };
 }

@@ -36,7 +36,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const place = document.createElement("div");
   place.style.height = `${model.get("height")}px`;
   place.style.overflow = "auto"; // a narrow notebook shows one part below the other
-  place.dataset["lmSuppressShortcuts"] = "true"; // letters are the viewer's while it has the focus, not JupyterLab's
+  place.dataset.lmSuppressShortcuts = "true"; // letters are the viewer's while it has the focus, not JupyterLab's
   place.addEventListener("keydown", keep);
   el.append(place);
   const commands = model.get("commands");

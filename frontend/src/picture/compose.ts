@@ -31,7 +31,7 @@ function even(size: number): number {
 /** Every piece of text in an element where it stands, in its own type: an axis' name is partly in italics. */
 function write(pen: CanvasRenderingContext2D, element: HTMLElement, left: number, top: number): void {
   if (element.classList.contains("scale")) {
-    gradient(pen, element.dataset["colours"] ?? "", element.getBoundingClientRect(), left, top);
+    gradient(pen, element.dataset.colours ?? "", element.getBoundingClientRect(), left, top);
     return;
   }
   const pieces = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);

@@ -33,6 +33,15 @@ export function ExportMenu() {
   const done = (): void => {
     if (menu.current) menu.current.open = false;
   };
+  const closeOnEscape = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape") return;
+    done();
+    menu.current?.querySelector("summary")?.focus();
+  };
+  const send = (kind: Export["kind"]): void => {
+    done();
+    studio.send({ type: "export", kind });
+  };
   const root = (): HTMLElement => menu.current!.closest<HTMLElement>(".holonomy")!;
   const picture = async (): Promise<void> => {
     done();
@@ -51,12 +60,12 @@ export function ExportMenu() {
   };
   return (
     <>
-      <details class="menu" ref={menu} onKeyDown={(event) => event.key === "Escape" && (done(), menu.current?.querySelector("summary")?.focus())}>
+      <details class="menu" ref={menu} onKeyDown={closeOnEscape}>
         <summary class="plain">Export</summary>
         <ul>
           {KINDS.filter(() => studio.can("export")).map(([kind, label, note]) => (
             <li key={kind}>
-              <button type="button" disabled={!studio.ready} onClick={() => (done(), studio.send({ type: "export", kind }))}>
+              <button type="button" disabled={!studio.ready} onClick={() => send(kind)}>
                 <b>{label}</b> <span>{note}</span>
               </button>
             </li>

@@ -2,7 +2,7 @@
 
 import { useId } from "preact/hooks";
 import { fromSlider, sliderSteps, toSlider, type Scale } from "../slider";
-import { Symbol } from "./Symbol";
+import { MathSymbol } from "./MathSymbol";
 
 interface Props {
   readonly name: string;
@@ -24,7 +24,7 @@ export function NumberControl({ name, label, symbol, unit, spoken = unit ? `${la
   return (
     <div class="number" data-parameter={name}>
       <label for={id}>
-        {label} {symbol && <Symbol of={symbol} />}
+        {label} {symbol && <MathSymbol of={symbol} />}
       </label>
       <span class="value">
         <input

@@ -7,7 +7,7 @@ import { useStudio } from "../studio";
 import type { LabView } from "../wire";
 import { Icon, type IconName } from "./Icon";
 import { NumberControl } from "./Number";
-import { Symbol } from "./Symbol";
+import { MathSymbol } from "./MathSymbol";
 
 const SPEED_STEP = 0.1;
 const HOLD_BEFORE_REPEAT = 350;
@@ -82,7 +82,7 @@ function Clock() {
   const slow = studio.behind.value;
   return (
     <span class={slow ? "clock warning" : "clock"} title={slow ? "The machine cannot compute as fast as time should run; none of the motion is left out." : undefined}>
-      <Symbol of="t" /> = <span data-readout="time">{frame ? withUnit(fixed(frame.time, 3), "s") : "–"}</span>
+      <MathSymbol of="t" /> = <span data-readout="time">{frame ? withUnit(fixed(frame.time, 3), "s") : "–"}</span>
       {slow && frame && <small>runs at {fixed(frame.rate, 2)}×</small>}
     </span>
   );

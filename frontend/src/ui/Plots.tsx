@@ -11,7 +11,7 @@ import { shortNumber, withUnit } from "../format";
 import { useStudio } from "../studio";
 import type { LabView } from "../wire";
 import { Icon } from "./Icon";
-import { Symbol } from "./Symbol";
+import { MathSymbol } from "./MathSymbol";
 
 /** Milliseconds between two drawings at best: a plot that scrolls needs no sixty pictures a second. */
 const DRAW_EVERY = 1000 / 30;
@@ -80,7 +80,7 @@ function Plot({ place, view, spec, change, close }: Props) {
             {legend.map((i) => (
               <span key={i}>
                 <span class="swatch" style={{ background: channelColour(palette.value, view, i) }} />
-                <Symbol of={view.channels[i]!.symbol} />
+                <MathSymbol of={view.channels[i]!.symbol} />
               </span>
             ))}
           </span>
@@ -122,7 +122,7 @@ function useChart(view: LabView, shown: readonly Pair[], seconds: number): RefOb
     const draw = (time: number): void => {
       const before = performance.now();
       drawn.draw(time);
-      place.dataset["rows"] = String(drawn.rows);
+      place.dataset.rows = String(drawn.rows);
       const now = performance.now();
       next = now + Math.max(DRAW_EVERY, (now - before) / SHARE);
     };

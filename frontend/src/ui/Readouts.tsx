@@ -5,7 +5,7 @@ import { fixed, scientific, within, withUnit } from "../format";
 import { useStudio } from "../studio";
 import type { CoordinateView, EnergyView, LabView } from "../wire";
 import { Section } from "./Section";
-import { Symbol } from "./Symbol";
+import { MathSymbol } from "./MathSymbol";
 
 /** Energies as bars from a common zero, motions side by side. */
 export function Energies({ view }: { view: LabView }) {
@@ -31,7 +31,7 @@ export function Energies({ view }: { view: LabView }) {
           {rows.map((row) => (
             <tr key={row.name}>
               <th scope="row">
-                {row.label} <Symbol of={row.symbol} />
+                {row.label} <MathSymbol of={row.symbol} />
               </th>
               <td class="bars" aria-hidden="true">
                 {[row, ...others(row)].map((energy, i) =>
@@ -79,7 +79,7 @@ export function Meters({ view }: { view: LabView }) {
         const value = frame?.channel[i] ?? NaN;
         return (
           <div key={channel.name} class="meter" data-meter={channel.name}>
-            <span>{channel.label} <Symbol of={channel.symbol} /></span>
+            <span>{channel.label} <MathSymbol of={channel.symbol} /></span>
             <span class="amount">{Number.isFinite(value) ? withUnit(amount(value), channel.unit) : "–"}</span>
             {channel.meter !== null && (
               <meter min={0} max={channel.meter} value={Number.isFinite(value) ? value : 0} aria-label={channel.label} />
@@ -125,10 +125,10 @@ export function State({ view }: { view: LabView }) {
             <tr key={coordinate.name}>
               <th scope="row">
                 <span class="dot" style={{ background: colour(coordinate.name) ?? "none" }} />
-                <Symbol of={coordinate.symbol} />
+                <MathSymbol of={coordinate.symbol} />
               </th>
               <td>{value(coordinate, i)}</td>
-              <th scope="row"><Symbol of={coordinate.rate_symbol} /></th>
+              <th scope="row"><MathSymbol of={coordinate.rate_symbol} /></th>
               <td>{rate(coordinate, i)}</td>
             </tr>
           ))}

@@ -127,8 +127,8 @@ function spoken(view: LabView, frame: Frame): string {
 
 /** The exact state, for whoever reads the page with a program: always when time is held, now and then when it runs. */
 function describe(root: HTMLElement, frame: Frame, playing: boolean): void {
-  root.dataset["time"] = String(frame.time);
-  root.dataset["playing"] = String(playing);
-  root.dataset["revision"] = String(frame.revision);
-  if (!playing || frame.sequence % 6 === 0) root.dataset["state"] = bits(frame.time, frame.q, frame.v);
+  root.dataset.time = String(frame.time);
+  root.dataset.playing = String(playing);
+  root.dataset.revision = String(frame.revision);
+  if (!playing || frame.sequence % 6 === 0) root.dataset.state = bits(frame.time, frame.q, frame.v);
 }

@@ -167,5 +167,5 @@ function pointer(event: PointerEvent, button: HTMLElement): [number, number] {
 
 /** Where the body is; the stage writes it onto the button with every frame. */
 function placeOf({ dataset }: HTMLElement): Triple {
-  return [Number(dataset["x"]), Number(dataset["y"]), Number(dataset["z"] ?? 0)];
+  return [Number(dataset.x), Number(dataset.y), Number(dataset.z ?? 0)];
 }

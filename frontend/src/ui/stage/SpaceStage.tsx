@@ -36,7 +36,7 @@ export function SpaceStage({ view: laboratory, picture: which }: StageProps) {
       setTrouble(error instanceof Error ? error.message : String(error));
       return;
     }
-    stage.dataset["renderer"] = picture.kind;
+    stage.dataset.renderer = picture.kind;
     const extent = (): number => studio.controls.value?.extents[which] ?? 1;
     let size = "";
     arrange.current = () => {
@@ -47,7 +47,7 @@ export function SpaceStage({ view: laboratory, picture: which }: StageProps) {
       size = now;
       const box = boxOf(extent(), basisOf(camera.current));
       picture.rule(box.lines);
-      stage.dataset["camera"] = `${camera.current.azimuth.toFixed(4)} ${camera.current.elevation.toFixed(4)}`;
+      stage.dataset.camera = `${camera.current.azimuth.toFixed(4)} ${camera.current.elevation.toFixed(4)}`;
       setShown({ view, box });
       studio.repaint();
     };
@@ -66,7 +66,7 @@ export function SpaceStage({ view: laboratory, picture: which }: StageProps) {
         const drawing = drawingIn(studio, frame, which, camera.current);
         if (!drawing) return;
         picture.paint(drawing);
-        stage.dataset["trails"] = String(drawing.trails.length);
+        stage.dataset.trails = String(drawing.trails.length);
       }),
     ];
     return () => {

@@ -36,7 +36,7 @@ export class PlanePainter {
     private readonly arranged: (view: View) => void,
   ) {
     this.#picture = openPicture(stage);
-    stage.dataset["renderer"] = this.#picture.kind;
+    stage.dataset.renderer = this.#picture.kind;
     const watcher = new ResizeObserver(() => this.#arrange());
     watcher.observe(stage);
     this.#stops = [
@@ -84,7 +84,7 @@ export class PlanePainter {
     const drawing = drawingOf(frame, lab, settings, this.which, palette.value, trails);
     if (settings.held === null) this.#keepInSight(drawing, frame.time); // the paper keeps still under a hand
     this.#picture.paint(drawing);
-    this.stage.dataset["trails"] = String(trails.length);
+    this.stage.dataset.trails = String(trails.length);
     moveHandles(this.handles, frame, lab, this.#view);
     hideCovered(this.handles, drawing, lab.anchors);
   }
@@ -106,8 +106,8 @@ function moveHandles(handles: Handles, frame: Frame, laboratory: LabView, view: 
     const at = (laboratory.anchors + body) * frame.dimension;
     const [x, y] = toPixels(view, frame.position[at]!, frame.position[at + 1]!);
     handle.style.transform = `translate(${x.toFixed(2)}px, ${y.toFixed(2)}px)`;
-    handle.dataset["x"] = String(frame.position[at]);
-    handle.dataset["y"] = String(frame.position[at + 1]);
+    handle.dataset.x = String(frame.position[at]);
+    handle.dataset.y = String(frame.position[at + 1]);
   });
 }
 

@@ -34,7 +34,7 @@ export class SurfacePainter {
     private readonly arranged: (view: View) => void,
   ) {
     this.#picture = new GlobePicture(stage, () => studio.repaint());
-    stage.dataset["renderer"] = "canvas";
+    stage.dataset.renderer = "canvas";
     const watcher = new ResizeObserver(() => this.arrange());
     watcher.observe(stage);
     this.#stops = [
@@ -65,7 +65,7 @@ export class SurfacePainter {
     this.#view = { width: Math.max(1, width), height: Math.max(1, height), scale };
     const camera = this.camera.current!;
     this.#picture.arrange(this.#view, palette.value, camera);
-    this.stage.dataset["camera"] = `${camera.azimuth.toFixed(4)} ${camera.elevation.toFixed(4)}`;
+    this.stage.dataset.camera = `${camera.azimuth.toFixed(4)} ${camera.elevation.toFixed(4)}`;
     this.arranged(this.#view);
     this.studio.repaint();
   }
@@ -79,10 +79,10 @@ export class SurfacePainter {
     if (surface && surface.picture === this.which && surface.rows > 0) {
       const values = toFloats(surface.values);
       this.#picture.dress({ rows: surface.rows, columns: surface.columns, values }, new Scale(surface.low, surface.high));
-      this.stage.dataset["surface"] = `${surface.symbol} ${surface.low} ${surface.high}`;
+      this.stage.dataset.surface = `${surface.symbol} ${surface.low} ${surface.high}`;
     } else {
       this.#picture.dress(null, null);
-      delete this.stage.dataset["surface"];
+      delete this.stage.dataset.surface;
     }
     this.studio.repaint();
   }
@@ -107,7 +107,7 @@ export class SurfacePainter {
     }));
     const wakes = this.studio.trailsShown.value ? this.#wakes(frame, lab, colours) : [];
     this.#picture.paint({ lines: this.#lines, wakes, dots: [...this.#marks, ...dots] });
-    this.stage.dataset["trails"] = String(wakes.length);
+    this.stage.dataset.trails = String(wakes.length);
     for (const { i } of bodies) this.#moveHandle(i, placeOf(frame, lab, i));
   }
 

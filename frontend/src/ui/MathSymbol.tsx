@@ -1,7 +1,7 @@
 import { symbolParts } from "../format";
 
 /** A variable as print has it: letter in italics, index upright and lowered. */
-export function Symbol({ of }: { of: string }) {
+export function MathSymbol({ of }: { of: string }) {
   const { letter, index, prime } = symbolParts(of);
   return (
     <span class="symbol">
