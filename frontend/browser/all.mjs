@@ -5,4 +5,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-for (const name of readdirSync(here).filter((file) => file.endsWith(".test.mjs")).sort()) await import(`./${name}`);
+for (const name of readdirSync(here)
+  .filter((file) => file.endsWith(".test.mjs"))
+  .sort())
+  await import(`./${name}`);

@@ -8,10 +8,26 @@ import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { slowTest, shared, withPage } from "./harness.mjs";
+import { shared, slowTest, withPage } from "./harness.mjs";
 import {
-  becomes, button, changed, drag, newContext, numbersIn, pictures, playing, restructured, revisionOf, runPython, noticeShown, setNumber,
-  settled, shown, stateOf, stride, timePast,
+  becomes,
+  button,
+  changed,
+  drag,
+  newContext,
+  noticeShown,
+  numbersIn,
+  pictures,
+  playing,
+  restructured,
+  revisionOf,
+  runPython,
+  setNumber,
+  settled,
+  shown,
+  stateOf,
+  stride,
+  timePast,
 } from "./studio.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -68,7 +84,10 @@ describe("equations", () => {
     await setNumber(page, "links", 30);
     await restructured(page, before);
     await button(page, "Equations");
-    await page.locator("dialog .sheet p", { hasText: /\w+ \w+ \w+.*\./ }).first().waitFor();
+    await page
+      .locator("dialog .sheet p", { hasText: /\w+ \w+ \w+.*\./ })
+      .first()
+      .waitFor();
   });
 });
 
@@ -137,13 +156,19 @@ describe("export", () => {
     assert.match(rows[0], /^t\b/);
     assert.ok(rows.length > 10);
     const net = await downloaded(page, () => choose(page, "NetCDF"));
-    const shape = await runPython("import sys, xarray; d = xarray.open_dataset(sys.argv[1], engine='h5netcdf'); print(dict(d.sizes))", net.path);
+    const shape = await runPython(
+      "import sys, xarray; d = xarray.open_dataset(sys.argv[1], engine='h5netcdf'); print(dict(d.sizes))",
+      net.path,
+    );
     assert.match(shape, /time|t/);
   });
 
   withPage("as an image, which is the picture on the screen with its axes", async (page) => {
     const image = await downloaded(page, () => choose(page, "PNG"));
-    assert.deepEqual([...image.content.subarray(1, 4)], [..."PNG"].map((c) => c.charCodeAt(0)));
+    assert.deepEqual(
+      [...image.content.subarray(1, 4)],
+      [..."PNG"].map((c) => c.charCodeAt(0)),
+    );
     const stage = await page.locator(".stage").boundingBox();
     assert.ok(Math.abs(image.content.readUInt32BE(16) - stage.width) <= 2);
     assert.ok(Math.abs(image.content.readUInt32BE(20) - stage.height) <= 2);
@@ -188,23 +213,27 @@ describe("everyone", () => {
     ["dark", { colorScheme: "dark" }],
     ["on a phone", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
   ]) {
-    withPage(`can use the page: axe finds nothing (${name})`, async (page) => {
-      await page.evaluate(rules);
-      await audit(page, "the page");
-      await page.getByLabel("Ghost", { exact: true }).click();
-      await page.locator('[data-meter="divergence"]').waitFor();
-      await page.locator("summary", { hasText: "Lengths" }).click();
-      await page.locator("summary", { hasText: "Export" }).click();
-      await audit(page, "with ghost, groups and menu open");
-      await page.keyboard.press("Escape");
-      for (const sheet of ["Help", "Share", "Equations"]) {
-        await button(page, sheet);
-        if (sheet === "Equations") await page.locator("dialog .katex, dialog .sheet p").first().waitFor();
-        await audit(page, sheet);
+    withPage(
+      `can use the page: axe finds nothing (${name})`,
+      async (page) => {
+        await page.evaluate(rules);
+        await audit(page, "the page");
+        await page.getByLabel("Ghost", { exact: true }).click();
+        await page.locator('[data-meter="divergence"]').waitFor();
+        await page.locator("summary", { hasText: "Lengths" }).click();
+        await page.locator("summary", { hasText: "Export" }).click();
+        await audit(page, "with ghost, groups and menu open");
         await page.keyboard.press("Escape");
-        await page.locator("dialog").waitFor({ state: "detached" });
-      }
-    }, options);
+        for (const sheet of ["Help", "Share", "Equations"]) {
+          await button(page, sheet);
+          if (sheet === "Equations") await page.locator("dialog .katex, dialog .sheet p").first().waitFor();
+          await audit(page, sheet);
+          await page.keyboard.press("Escape");
+          await page.locator("dialog").waitFor({ state: "detached" });
+        }
+      },
+      options,
+    );
   }
 
   withPage("gets help on ?, and the focus back afterwards", async (page) => {
@@ -233,7 +262,9 @@ describe("everyone", () => {
 describe("the bundle", () => {
   it("is under 400 kB compressed, without the fonts of mathematics", () => {
     const built = join(here, "..", "..", "src", "holonomy", "studio", "static");
-    const files = readdirSync(built, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && !/player$/.test(entry.parentPath ?? entry.path) && !/KaTeX.*\.woff2?$/.test(entry.name));
+    const files = readdirSync(built, { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile() && !/player$/.test(entry.parentPath ?? entry.path) && !/KaTeX.*\.woff2?$/.test(entry.name),
+    );
     const sizes = files.map((entry) => gzipSync(readFileSync(join(entry.parentPath ?? entry.path, entry.name)), { level: 9 }).length);
     const total = sizes.reduce((sum, size) => sum + size, 0);
     assert.ok(total < 400_000, `${total} bytes`);

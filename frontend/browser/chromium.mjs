@@ -28,11 +28,20 @@ const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-s
 // stay away: with it the browser dies when the first context closes.
 // Only WebGL is drawn that way: text, plots and putting the page together cost a fifth of the time where Skia draws them.
 const flags = [
-  "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-  "--disable-accelerated-2d-canvas", "--disable-gpu-rasterization", "--disable-gpu-compositing",
+  "--no-sandbox",
+  "--use-gl=angle",
+  "--use-angle=swiftshader",
+  "--enable-unsafe-swiftshader",
+  "--disable-accelerated-2d-canvas",
+  "--disable-gpu-rasterization",
+  "--disable-gpu-compositing",
 ];
 
-const usable = (path) => access(path, constants.X_OK).then(() => true, () => false);
+const usable = (path) =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
 
 async function onPath() {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
@@ -59,7 +68,13 @@ async function libraries(executablePath, folder) {
 
 // A machine without fonts draws with the one in the package; its own fonts.conf looks in other folders than ours.
 async function fonts(folder) {
-  if (await access("/etc/fonts/fonts.conf").then(() => true, () => false)) return {};
+  if (
+    await access("/etc/fonts/fonts.conf").then(
+      () => true,
+      () => false,
+    )
+  )
+    return {};
   const file = join(folder, "fonts.conf");
   const places = `<dir>${join(folder, "fonts")}</dir><cachedir>${folder}</cachedir>`;
   await writeFile(file, `<?xml version="1.0"?><fontconfig>${places}</fontconfig>`);

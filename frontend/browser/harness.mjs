@@ -2,7 +2,7 @@
 
 import { after, before, it } from "node:test";
 import { launchChromium } from "./chromium.mjs";
-import { TEST_LIMIT, reportFailure, openPage, startStudio } from "./studio.mjs";
+import { openPage, reportFailure, startStudio, TEST_LIMIT } from "./studio.mjs";
 
 /** Filled before the first test. */
 export const shared = { browser: null, studio: null };

@@ -9,8 +9,27 @@ import { describe } from "node:test";
 import { fileURLToPath } from "node:url";
 import { withPage as onPage } from "./harness.mjs";
 import {
-  becomes, box, button, changed, drag, handle, numbersIn, playing, restructured, revisionOf, runPython, noticeShown, setNumber, settled,
-  shown, slider, stateOf, stride, timePast, until, velocitiesOf,
+  becomes,
+  box,
+  button,
+  changed,
+  drag,
+  handle,
+  noticeShown,
+  numbersIn,
+  playing,
+  restructured,
+  revisionOf,
+  runPython,
+  setNumber,
+  settled,
+  shown,
+  slider,
+  stateOf,
+  stride,
+  timePast,
+  until,
+  velocitiesOf,
 } from "./studio.mjs";
 
 const POINT = 3;
@@ -23,7 +42,9 @@ const lines = async (page, count) =>
   page.waitForFunction((n) => document.querySelector('[data-stage="1"]').dataset.lines === String(n), count);
 
 const places = (page) =>
-  page.evaluate(() => [...document.querySelectorAll("[data-body]")].map((e) => ["x", "y", "z"].map((axis) => Number(e.dataset[axis] ?? 0))));
+  page.evaluate(() =>
+    [...document.querySelectorAll("[data-body]")].map((e) => ["x", "y", "z"].map((axis) => Number(e.dataset[axis] ?? 0))),
+  );
 
 async function rodLengths(page, base = 3) {
   const hinges = (await places(page)).slice(0, 3);
@@ -53,24 +74,32 @@ async function another(page, picture) {
 }
 
 const reading = async (page, name) =>
-  Number((await page.locator(`[data-meter="${name}"] .amount`).innerText()).replace("−", "-").replace(/\s.*$/s, "").replace(/[^\d.eE-].*$/s, ""));
+  Number(
+    (await page.locator(`[data-meter="${name}"] .amount`).innerText())
+      .replace("−", "-")
+      .replace(/\s.*$/s, "")
+      .replace(/[^\d.eE-].*$/s, ""),
+  );
 
 /** Take a body, swing it by so many pixels within 32 milliseconds by the clock of the events, and let go while it moves. */
 async function toss(page, body, dx, dy) {
   const { x, y } = await handle(page, body);
   await page.mouse.move(x, y);
   await page.mouse.down();
-  await page.evaluate(([index, left, top, right, down]) => {
-    const button = document.querySelector(`[data-body="${index}"]`);
-    const start = performance.now();
-    const say = (type, part) => {
-      const event = new PointerEvent(type, { pointerId: 1, bubbles: true, clientX: left + part * right, clientY: top + part * down });
-      Object.defineProperty(event, "timeStamp", { value: start + 32 * part });
-      button.dispatchEvent(event);
-    };
-    for (let i = 1; i <= 8; i++) say("pointermove", i / 8);
-    say("pointerup", 1);
-  }, [body, x, y, dx, dy]);
+  await page.evaluate(
+    ([index, left, top, right, down]) => {
+      const button = document.querySelector(`[data-body="${index}"]`);
+      const start = performance.now();
+      const say = (type, part) => {
+        const event = new PointerEvent(type, { pointerId: 1, bubbles: true, clientX: left + part * right, clientY: top + part * down });
+        Object.defineProperty(event, "timeStamp", { value: start + 32 * part });
+        button.dispatchEvent(event);
+      };
+      for (let i = 1; i <= 8; i++) say("pointermove", i / 8);
+      say("pointerup", 1);
+    },
+    [body, x, y, dx, dy],
+  );
   await page.mouse.up();
 }
 
@@ -89,14 +118,18 @@ describe("the linkage and its sphere", () => {
     assert.ok(Math.abs(Math.hypot(...now[POINT]) - 1) < 1e-12);
   });
 
-  withPage("move by themselves, and leave paths", async (page) => {
-    await timePast(page, 0.4);
-    assert.equal(await sphere(page).getAttribute("data-trails"), "1");
-    assert.equal(await page.locator('[data-stage="0"]').getAttribute("data-trails"), "3");
-    await button(page, "Pause");
-    await playing(page, false);
-    await rodsKept(page);
-  }, { playing: true });
+  withPage(
+    "move by themselves, and leave paths",
+    async (page) => {
+      await timePast(page, 0.4);
+      assert.equal(await sphere(page).getAttribute("data-trails"), "1");
+      assert.equal(await page.locator('[data-stage="0"]').getAttribute("data-trails"), "3");
+      await button(page, "Pause");
+      await playing(page, false);
+      await rodsKept(page);
+    },
+    { playing: true },
+  );
 
   withPage("step back through the very states, and reset to the first", async (page) => {
     const states = [await stateOf(page)];
@@ -180,10 +213,12 @@ describe("the hand", () => {
 
   withPage("can be the keyboard alone", async (page) => {
     const before = await stateOf(page);
-    for (let i = 0; i < 60 && !(await page.evaluate(() => document.activeElement?.dataset?.body === "0")); i++) await page.keyboard.press("Tab");
+    for (let i = 0; i < 60 && !(await page.evaluate(() => document.activeElement?.dataset?.body === "0")); i++)
+      await page.keyboard.press("Tab");
     await page.keyboard.press("ArrowUp");
     const moved = await changed(page, before);
-    for (let i = 0; i < 8 && !(await page.evaluate(() => document.activeElement?.dataset?.body === "3")); i++) await page.keyboard.press("Tab");
+    for (let i = 0; i < 8 && !(await page.evaluate(() => document.activeElement?.dataset?.body === "3")); i++)
+      await page.keyboard.press("Tab");
     await page.keyboard.press("Shift+ArrowLeft");
     await changed(page, moved);
     await page.keyboard.press("Control+z");
@@ -210,7 +245,12 @@ describe("settings", () => {
 
   withPage("of base and masses change colours and motion at once, and compile nothing", async (page) => {
     const revision = await revisionOf(page);
-    for (const [name, value] of [["base", 3.6], ["base", 2.3], ["rod_mass", 1.5], ["hinge_mass", 0.2]]) {
+    for (const [name, value] of [
+      ["base", 3.6],
+      ["base", 2.3],
+      ["rod_mass", 1.5],
+      ["hinge_mass", 0.2],
+    ]) {
       const old = await surface(page);
       await setNumber(page, name, value);
       await page.waitForFunction((was) => document.querySelector('[data-stage="1"]').dataset.surface !== was, old);
@@ -247,7 +287,8 @@ describe("settings", () => {
     await page.mouse.up();
     await settled(page);
     const [[x1, y1], [x2, y2]] = await places(page);
-    for (const span of [Math.hypot(x1 + 1, y1), Math.hypot(x2 - x1, y2 - y1), Math.hypot(1 - x2, y2)]) assert.ok(Math.abs(span - 1) < 1e-12);
+    for (const span of [Math.hypot(x1 + 1, y1), Math.hypot(x2 - x1, y2 - y1), Math.hypot(1 - x2, y2)])
+      assert.ok(Math.abs(span - 1) < 1e-12);
     await restructure(page, () => button(page, "Undo").then(() => button(page, "Undo")));
   });
 });
@@ -387,14 +428,22 @@ describe("everyone", () => {
     dark: { colorScheme: "dark" },
     phone: { viewport: { width: 390, height: 844 } },
   })) {
-    withPage(`can use the lab: axe finds nothing (${name})`, async (page) => {
-      await page.getByLabel("Geodesic fan").click();
-      await lines(page, 32);
-      await button(page, "Mark A here");
-      await settled(page);
-      await page.evaluate(rules);
-      const found = await page.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ["violations"] })).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(" | ")}`));
-      assert.deepEqual(found, []);
-    }, options);
+    withPage(
+      `can use the lab: axe finds nothing (${name})`,
+      async (page) => {
+        await page.getByLabel("Geodesic fan").click();
+        await lines(page, 32);
+        await button(page, "Mark A here");
+        await settled(page);
+        await page.evaluate(rules);
+        const found = await page.evaluate(async () =>
+          (await globalThis.axe.run(document, { resultTypes: ["violations"] })).violations.map(
+            (v) => `${v.id}: ${v.nodes.map((n) => n.html).join(" | ")}`,
+          ),
+        );
+        assert.deepEqual(found, []);
+      },
+      options,
+    );
   }
 });

@@ -2,10 +2,24 @@
 
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { slowTest, shared, withPage } from "./harness.mjs";
+import { shared, slowTest, withPage } from "./harness.mjs";
 import {
-  becomes, button, changed, newContext, openPage, pixels, playing, noticeShown, settled, startStudio, stateOf, stride, timeOf,
-  timePast, until, withoutWebgl,
+  becomes,
+  button,
+  changed,
+  newContext,
+  noticeShown,
+  openPage,
+  pixels,
+  playing,
+  settled,
+  startStudio,
+  stateOf,
+  stride,
+  timeOf,
+  timePast,
+  until,
+  withoutWebgl,
 } from "./studio.mjs";
 
 describe("plots", () => {
@@ -14,7 +28,8 @@ describe("plots", () => {
     await stride(page, 12);
     const vertical = page.getByLabel("Vertical axis of plot 1");
     const horizontal = page.getByLabel("Horizontal axis of plot 1");
-    const colours = () => page.evaluate(() => [...document.querySelector(".plot").querySelectorAll(".swatch")].map((s) => getComputedStyle(s).backgroundColor));
+    const colours = () =>
+      page.evaluate(() => [...document.querySelector(".plot").querySelectorAll(".swatch")].map((s) => getComputedStyle(s).backgroundColor));
     await vertical.selectOption("all:Energy");
     await until(page, async () => (await colours()).length === 3, "three kinds of energy in the first plot");
     const drawn = (colour) => until(page, async () => (await pixels(page, ".plot canvas", colour)) > 25, `a curve in ${colour}`);
@@ -64,26 +79,31 @@ describe("readouts", () => {
     assert.equal(await read("clock"), "held");
   });
 
-  withPage("warn when physics cannot keep up with the clock", async (page) => {
-    await page.getByText("Physics cannot keep up with the clock").waitFor();
-    assert.match(await page.locator('[data-readout="clock"]').innerText(), /^behind/);
-    await button(page, "Pause");
-    await page.getByText("Physics cannot keep up with the clock").waitFor({ state: "detached" });
-  }, {
-    playing: true,
-    init: () => {
-      // Every frame says that it is late: bit 4 of its flags, the second number of its head.
-      const own = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage");
-      Object.defineProperty(WebSocket.prototype, "onmessage", {
-        set(listener) {
-          own.set.call(this, (event) => {
-            if (typeof event.data !== "string") new DataView(event.data).setUint32(4, new DataView(event.data).getUint32(4, true) | 4, true);
-            listener(event);
-          });
-        },
-      });
+  withPage(
+    "warn when physics cannot keep up with the clock",
+    async (page) => {
+      await page.getByText("Physics cannot keep up with the clock").waitFor();
+      assert.match(await page.locator('[data-readout="clock"]').innerText(), /^behind/);
+      await button(page, "Pause");
+      await page.getByText("Physics cannot keep up with the clock").waitFor({ state: "detached" });
     },
-  });
+    {
+      playing: true,
+      init: () => {
+        // Every frame says that it is late: bit 4 of its flags, the second number of its head.
+        const own = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage");
+        Object.defineProperty(WebSocket.prototype, "onmessage", {
+          set(listener) {
+            own.set.call(this, (event) => {
+              if (typeof event.data !== "string")
+                new DataView(event.data).setUint32(4, new DataView(event.data).getUint32(4, true) | 4, true);
+              listener(event);
+            });
+          },
+        });
+      },
+    },
+  );
 });
 
 describe("the keyboard", () => {
@@ -116,14 +136,34 @@ describe("the keyboard", () => {
     const names = [];
     for (let i = 0; i < 40; i++) {
       await page.keyboard.press("Tab");
-      names.push(await page.evaluate(() => {
-        const e = document.activeElement;
-        return e.getAttribute("aria-label") ?? e.labels?.[0]?.innerText ?? e.innerText;
-      }));
+      names.push(
+        await page.evaluate(() => {
+          const e = document.activeElement;
+          return e.getAttribute("aria-label") ?? e.labels?.[0]?.innerText ?? e.innerText;
+        }),
+      );
     }
     const order = [
-      /^bob 1/, /^bob 2/, /^Step back/, /^Play/, /^Step forward/, /^Speed/, /^Reset/, /^Back to first settings/, /^Equations/, /^Share/, /^Export/,
-      /^Help/, /^Number of links/, /^Gravity/, /^Lengths/, /^Masses/, /^Ghost/, /^Draw paths/, /^State/, /^Vertical axis of plot 1/,
+      /^bob 1/,
+      /^bob 2/,
+      /^Step back/,
+      /^Play/,
+      /^Step forward/,
+      /^Speed/,
+      /^Reset/,
+      /^Back to first settings/,
+      /^Equations/,
+      /^Share/,
+      /^Export/,
+      /^Help/,
+      /^Number of links/,
+      /^Gravity/,
+      /^Lengths/,
+      /^Masses/,
+      /^Ghost/,
+      /^Draw paths/,
+      /^State/,
+      /^Vertical axis of plot 1/,
     ];
     let last = -1;
     for (const name of order) {
@@ -168,47 +208,66 @@ describe("the keyboard", () => {
 });
 
 describe("the page", () => {
-  withPage("fits a phone, with picture and time in sight", async (page) => {
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.equal(width, 390);
-    for (const place of [".stage", ".player"]) {
-      const box = await page.locator(place).boundingBox();
-      assert.ok(box.x >= 0 && box.x + box.width <= 390, place);
-      assert.ok(box.y + box.height <= 844, place);
-    }
-    const stage = await page.locator(".stage").boundingBox();
-    assert.ok(stage.height > 0.4 * 844);
-    for (const target of await page.locator(".player button, .handle").all()) {
-      const box = await target.boundingBox();
-      assert.ok(Math.min(box.width, box.height) >= 44, "large enough for a finger");
-    }
-  }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  withPage(
+    "fits a phone, with picture and time in sight",
+    async (page) => {
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.equal(width, 390);
+      for (const place of [".stage", ".player"]) {
+        const box = await page.locator(place).boundingBox();
+        assert.ok(box.x >= 0 && box.x + box.width <= 390, place);
+        assert.ok(box.y + box.height <= 844, place);
+      }
+      const stage = await page.locator(".stage").boundingBox();
+      assert.ok(stage.height > 0.4 * 844);
+      for (const target of await page.locator(".player button, .handle").all()) {
+        const box = await target.boundingBox();
+        assert.ok(Math.min(box.width, box.height) >= 44, "large enough for a finger");
+      }
+    },
+    { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  );
 
-  withPage("gives the picture most of a large screen", async (page) => {
-    const box = await page.locator(".stage").boundingBox();
-    assert.ok(box.width * box.height > 0.5 * 1440 * 900);
-    const scrolls = await page.evaluate(() => document.documentElement.scrollHeight > innerHeight);
-    assert.ok(!scrolls);
-  }, { viewport: { width: 1440, height: 900 } });
+  withPage(
+    "gives the picture most of a large screen",
+    async (page) => {
+      const box = await page.locator(".stage").boundingBox();
+      assert.ok(box.width * box.height > 0.5 * 1440 * 900);
+      const scrolls = await page.evaluate(() => document.documentElement.scrollHeight > innerHeight);
+      assert.ok(!scrolls);
+    },
+    { viewport: { width: 1440, height: 900 } },
+  );
 
-  for (const [scheme, dark] of [["light", false], ["dark", true]]) {
-    withPage(`is ${scheme} where ${scheme} is wanted`, async (page) => {
-      const luminance = await page.evaluate(() => {
-        const [r, g, b] = getComputedStyle(document.querySelector(".holonomy")).backgroundColor.match(/\d+/g).map(Number);
-        return (r + g + b) / 3;
-      });
-      assert.equal(luminance < 128, dark);
-    }, { colorScheme: scheme });
+  for (const [scheme, dark] of [
+    ["light", false],
+    ["dark", true],
+  ]) {
+    withPage(
+      `is ${scheme} where ${scheme} is wanted`,
+      async (page) => {
+        const luminance = await page.evaluate(() => {
+          const [r, g, b] = getComputedStyle(document.querySelector(".holonomy")).backgroundColor.match(/\d+/g).map(Number);
+          return (r + g + b) / 3;
+        });
+        assert.equal(luminance < 128, dark);
+      },
+      { colorScheme: scheme },
+    );
   }
 
-  withPage("draws on a plain canvas where there is no WebGL", async (page) => {
-    assert.equal(await page.locator(".stage").getAttribute("data-renderer"), "canvas");
-    const before = await page.locator(".stage").screenshot();
-    await page.keyboard.press("Shift+ArrowRight");
-    await timePast(page, 0);
-    await settled(page);
-    assert.notDeepEqual(await page.locator(".stage").screenshot(), before);
-  }, { init: withoutWebgl });
+  withPage(
+    "draws on a plain canvas where there is no WebGL",
+    async (page) => {
+      assert.equal(await page.locator(".stage").getAttribute("data-renderer"), "canvas");
+      const before = await page.locator(".stage").screenshot();
+      await page.keyboard.press("Shift+ArrowRight");
+      await timePast(page, 0);
+      await settled(page);
+      assert.notDeepEqual(await page.locator(".stage").screenshot(), before);
+    },
+    { init: withoutWebgl },
+  );
 
   slowTest("runs no script but its own", async () => {
     const opened = await openPage(shared.browser, shared.studio.address, { expectErrors: true });

@@ -4,8 +4,27 @@ import assert from "node:assert/strict";
 import { describe } from "node:test";
 import { withPage } from "./harness.mjs";
 import {
-  arrives, box, button, changed, drag, handle, hasNumber, pixels, playing, restructured, revisionOf, noticeShown, setNumber, settled,
-  slider, stateOf, stride, timePast, until, velocitiesOf, withoutWebgl,
+  arrives,
+  box,
+  button,
+  changed,
+  drag,
+  handle,
+  hasNumber,
+  noticeShown,
+  pixels,
+  playing,
+  restructured,
+  revisionOf,
+  setNumber,
+  settled,
+  slider,
+  stateOf,
+  stride,
+  timePast,
+  until,
+  velocitiesOf,
+  withoutWebgl,
 } from "./studio.mjs";
 
 /** Do what changes the structure, and wait for its first picture. */
@@ -31,8 +50,14 @@ const energy = async (page, name) => {
 };
 
 const plotsOf = (page) =>
-  page.evaluate(() => [...document.querySelectorAll(".plot")].map((plot) =>
-    [...plot.querySelectorAll("select.axis-list")].map((list) => list.value).concat(plot.querySelector(".foot select").value).join(" | ")));
+  page.evaluate(() =>
+    [...document.querySelectorAll(".plot")].map((plot) =>
+      [...plot.querySelectorAll("select.axis-list")]
+        .map((list) => list.value)
+        .concat(plot.querySelector(".foot select").value)
+        .join(" | "),
+    ),
+  );
 
 describe("links", () => {
   withPage("are one to ten by slider and more by box, with a number on every bob", async (page) => {
@@ -133,68 +158,99 @@ describe("springs", () => {
     (await places(page)).forEach(([x, y], i) => assert.ok(Math.hypot(x - rigid[i][0], y - rigid[i][1]) < 1e-12));
   });
 
-  withPage("are of stiffness 10 to 1000, and their colours show strain: red stretched, blue compressed", async (page) => {
-    await springs(page);
-    await slider(page, "stiffness").focus();
-    await page.keyboard.press("End");
-    await hasNumber(page, "stiffness", 1000);
-    await page.keyboard.press("Home");
-    await hasNumber(page, "stiffness", 10);
-    await page.getByLabel(/^Springs: blue and thick/).waitFor();
-    const [red, blue] = ["rgb(205, 20, 30)", "rgb(0, 92, 190)"].map((colour) => () => pixels(page, ".stage canvas", colour));
-    await drag(page, 1, 0, 240);
-    await until(page, async () => (await red()) > 200, async () => `red when stretched: ${await red()}`);
-    await page.mouse.up();
-    await button(page, "Undo");
-    await settled(page);
-    const { x, y } = await handle(page, 0);
-    const low = await handle(page, 1);
-    await drag(page, 1, (x - low.x) * 0.75, (y - low.y) * 0.75);
-    await until(page, async () => (await blue()) > 100, async () => `blue when compressed: ${await blue()}`);
-    await page.mouse.up();
-  }, { init: withoutWebgl });
+  withPage(
+    "are of stiffness 10 to 1000, and their colours show strain: red stretched, blue compressed",
+    async (page) => {
+      await springs(page);
+      await slider(page, "stiffness").focus();
+      await page.keyboard.press("End");
+      await hasNumber(page, "stiffness", 1000);
+      await page.keyboard.press("Home");
+      await hasNumber(page, "stiffness", 10);
+      await page.getByLabel(/^Springs: blue and thick/).waitFor();
+      const [red, blue] = ["rgb(205, 20, 30)", "rgb(0, 92, 190)"].map((colour) => () => pixels(page, ".stage canvas", colour));
+      await drag(page, 1, 0, 240);
+      await until(
+        page,
+        async () => (await red()) > 200,
+        async () => `red when stretched: ${await red()}`,
+      );
+      await page.mouse.up();
+      await button(page, "Undo");
+      await settled(page);
+      const { x, y } = await handle(page, 0);
+      const low = await handle(page, 1);
+      await drag(page, 1, (x - low.x) * 0.75, (y - low.y) * 0.75);
+      await until(
+        page,
+        async () => (await blue()) > 100,
+        async () => `blue when compressed: ${await blue()}`,
+      );
+      await page.mouse.up();
+    },
+    { init: withoutWebgl },
+  );
 });
 
 describe("pictures and plots", () => {
-  withPage("give each mass its colour, in bob, path and curve", async (page) => {
-    await links(page, 3);
-    await page.getByLabel("Draw paths").check();
-    const colours = await page.evaluate(() => [...document.querySelectorAll(".state .dot")].map((s) => getComputedStyle(s).backgroundColor));
-    assert.equal(new Set(colours).size, 3);
-    for (const colour of colours) await until(page, async () => (await pixels(page, ".stage canvas", colour)) > 200, `a bob in ${colour}`);
-    await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "3");
-    await page.getByLabel("Whose paths").selectOption("last");
-    await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "1");
-    await page.getByLabel("Length of the paths").selectOption("8");
-    await page.getByLabel("Draw paths").uncheck();
-    await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "0");
-  }, { init: withoutWebgl });
+  withPage(
+    "give each mass its colour, in bob, path and curve",
+    async (page) => {
+      await links(page, 3);
+      await page.getByLabel("Draw paths").check();
+      const colours = await page.evaluate(() =>
+        [...document.querySelectorAll(".state .dot")].map((s) => getComputedStyle(s).backgroundColor),
+      );
+      assert.equal(new Set(colours).size, 3);
+      for (const colour of colours)
+        await until(page, async () => (await pixels(page, ".stage canvas", colour)) > 200, `a bob in ${colour}`);
+      await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "3");
+      await page.getByLabel("Whose paths").selectOption("last");
+      await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "1");
+      await page.getByLabel("Length of the paths").selectOption("8");
+      await page.getByLabel("Draw paths").uncheck();
+      await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "0");
+    },
+    { init: withoutWebgl },
+  );
 
-  withPage("draw paths that fade", async (page) => {
-    await setNumber(page, "gravity", 9.81);
-    await page.getByLabel("Draw paths").check();
-    await page.getByLabel("Length of the paths").selectOption("1");
-    await stride(page, 8);
-    // Along the path of the last bob, the strength of its colour falls with age: some pixels are strong, more are faint.
-    const tints = () => page.evaluate(() => {
-      const canvas = document.querySelector(".stage canvas");
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      let [strong, faint] = [0, 0];
-      for (let i = 0; i < data.length; i += 4) {
-        const warmth = data[i] - data[i + 2]; // the path of the second bob is orange, the paper is not
-        if (warmth > 90) strong++;
-        else if (warmth > 20) faint++;
-      }
-      return [strong, faint];
-    });
-    await until(page, async () => (await tints()).every((count) => count > 100), async () => `strong and faint: ${await tints()}`);
-  }, { init: withoutWebgl });
+  withPage(
+    "draw paths that fade",
+    async (page) => {
+      await setNumber(page, "gravity", 9.81);
+      await page.getByLabel("Draw paths").check();
+      await page.getByLabel("Length of the paths").selectOption("1");
+      await stride(page, 8);
+      // Along the path of the last bob, the strength of its colour falls with age: some pixels are strong, more are faint.
+      const tints = () =>
+        page.evaluate(() => {
+          const canvas = document.querySelector(".stage canvas");
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          let [strong, faint] = [0, 0];
+          for (let i = 0; i < data.length; i += 4) {
+            const warmth = data[i] - data[i + 2]; // the path of the second bob is orange, the paper is not
+            if (warmth > 90) strong++;
+            else if (warmth > 20) faint++;
+          }
+          return [strong, faint];
+        });
+      await until(
+        page,
+        async () => (await tints()).every((count) => count > 100),
+        async () => `strong and faint: ${await tints()}`,
+      );
+    },
+    { init: withoutWebgl },
+  );
 
   withPage("show angles over 40 s, angles and rates, and each angle with the next", async (page) => {
     const two = await plotsOf(page);
     assert.ok(two.includes("all:Angles | t | 40"), two.join("; "));
     assert.ok(two.includes("all:Angular velocities | all:Angles | 40"), two.join("; "));
-    assert.ok(two.some((plot) => plot === "theta2 | theta1 | 40" || plot === "next:Angles | all:Angles | 40"), two.join("; "));
+    assert.ok(
+      two.some((plot) => plot === "theta2 | theta1 | 40" || plot === "next:Angles | all:Angles | 40"),
+      two.join("; "),
+    );
     await links(page, 4);
     assert.ok((await plotsOf(page)).includes("next:Angles | all:Angles | 40"), (await plotsOf(page)).join("; "));
     await links(page, 1);
@@ -215,7 +271,8 @@ describe("the ghost", () => {
     await page.getByText("Ghost", { exact: true }).first().waitFor();
     const apart = Math.abs((await energy(page, "ghost_total")) - (await energy(page, "total")));
     assert.ok(apart < 1, `two energies side by side, ${apart} J apart`);
-    for (const name of ["ghost_kinetic", "ghost_potential", "ghost_total"]) assert.equal(await page.locator(`[data-bar="${name}"]`).count(), 1);
+    for (const name of ["ghost_kinetic", "ghost_potential", "ghost_total"])
+      assert.equal(await page.locator(`[data-bar="${name}"]`).count(), 1);
     await setNumber(page, "speed", 5);
     await button(page, "Play");
     await timePast(page, 12);
@@ -224,6 +281,9 @@ describe("the ghost", () => {
     await settled(page);
     assert.ok((await meter()) > 10 * near, `${await meter()} after ${near}`);
     assert.match(await page.locator('[data-meter="lyapunov"] .amount').innerText(), /\d/);
-    assert.ok((await plotsOf(page)).some((plot) => plot.startsWith("divergence | t")), "its distance is plotted");
+    assert.ok(
+      (await plotsOf(page)).some((plot) => plot.startsWith("divergence | t")),
+      "its distance is plotted",
+    );
   });
 });

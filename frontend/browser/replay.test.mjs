@@ -11,9 +11,23 @@ import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { slowTest, shared } from "./harness.mjs";
+import { shared, slowTest } from "./harness.mjs";
 import {
-  TEST_LIMIT, button, changed, newContext, numbersIn, pictures, pixels, playing, python, runPython, shown, stateOf, timeOf, timePast, until,
+  button,
+  changed,
+  newContext,
+  numbersIn,
+  pictures,
+  pixels,
+  playing,
+  python,
+  runPython,
+  shown,
+  stateOf,
+  TEST_LIMIT,
+  timeOf,
+  timePast,
+  until,
   withoutWebgl,
 } from "./studio.mjs";
 
@@ -43,10 +57,13 @@ print(json.dumps(rows))
 let folder;
 let rows;
 
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "holonomy-"));
-  rows = JSON.parse((await runPython(MAKE, folder)).trim().split("\n").at(-1));
-}, { timeout: TEST_LIMIT });
+before(
+  async () => {
+    folder = await mkdtemp(join(tmpdir(), "holonomy-"));
+    rows = JSON.parse((await runPython(MAKE, folder)).trim().split("\n").at(-1));
+  },
+  { timeout: TEST_LIMIT },
+);
 
 after(() => rm(folder, { recursive: true }));
 
@@ -54,7 +71,10 @@ after(() => rm(folder, { recursive: true }));
 function withFile(name, file, test, { moving = false, init, expected = /^$/, ...options } = {}) {
   slowTest(name, async () => {
     const context = await newContext(shared.browser, {
-      viewport: { width: 1440, height: 900 }, reducedMotion: moving ? "no-preference" : "reduce", offline: true, ...options,
+      viewport: { width: 1440, height: 900 },
+      reducedMotion: moving ? "no-preference" : "reduce",
+      offline: true,
+      ...options,
     });
     if (init) await context.addInitScript(init);
     const page = await context.newPage();
@@ -70,8 +90,14 @@ function withFile(name, file, test, { moving = false, init, expected = /^$/, ...
     } finally {
       await context.close();
     }
-    assert.deepEqual(asked.filter((url) => url !== address && !/^(data|blob):/.test(url)), []);
-    assert.deepEqual(said.filter((words) => !expected.test(words)), []);
+    assert.deepEqual(
+      asked.filter((url) => url !== address && !/^(data|blob):/.test(url)),
+      [],
+    );
+    assert.deepEqual(
+      said.filter((words) => !expected.test(words)),
+      [],
+    );
   });
 }
 
@@ -82,19 +108,24 @@ const seek = (page, seconds) =>
   }, seconds);
 
 describe("an exported run", () => {
-  withFile("moves by itself, to its end, and starts again", "double", async (page) => {
-    await playing(page, true);
-    const [before, blue] = [await timeOf(page), "rgb(0, 114, 178)"];
-    await until(page, async () => (await pixels(page, ".stage canvas", blue)) > 100, "a blue bob");
-    await timePast(page, before + 0.2);
-    await page.getByRole("spinbutton", { name: /Speed/ }).fill("10");
-    await page.keyboard.press("Enter");
-    await playing(page, false);
-    assert.equal(await timeOf(page), 8);
-    await button(page, "Play");
-    await playing(page, true);
-    await page.waitForFunction(() => Number(document.querySelector("[data-studio]").dataset.time) < 8);
-  }, { moving: true, init: withoutWebgl });
+  withFile(
+    "moves by itself, to its end, and starts again",
+    "double",
+    async (page) => {
+      await playing(page, true);
+      const [before, blue] = [await timeOf(page), "rgb(0, 114, 178)"];
+      await until(page, async () => (await pixels(page, ".stage canvas", blue)) > 100, "a blue bob");
+      await timePast(page, before + 0.2);
+      await page.getByRole("spinbutton", { name: /Speed/ }).fill("10");
+      await page.keyboard.press("Enter");
+      await playing(page, false);
+      assert.equal(await timeOf(page), 8);
+      await button(page, "Play");
+      await playing(page, true);
+      await page.waitForFunction(() => Number(document.querySelector("[data-studio]").dataset.time) < 8);
+    },
+    { moving: true, init: withoutWebgl },
+  );
 
   withFile("shows the run's own states, bit for bit", "double", async (page) => {
     assert.deepEqual(numbersIn(await stateOf(page)), rows[0]);
@@ -111,18 +142,35 @@ describe("an exported run", () => {
     assert.deepEqual(numbersIn(await stateOf(page)), rows[250]);
   });
 
-  withFile("draws the whole past of a moment that was leapt to", "double", async (page) => {
-    await seek(page, 4);
-    await page.waitForFunction(() => Number(document.querySelector("[data-studio]").dataset.time) === 4);
-    await page.locator('[data-stage][data-trails="2"]').waitFor();
-    const counts = () => page.locator("[data-rows]").evaluateAll((plots) => plots.map((plot) => Number(plot.dataset.rows)));
-    assert.ok((await counts()).length >= 3);
-    await until(page, async () => (await counts()).every((count) => count === 201), async () => `201 rows in each plot: ${await counts()}`);
-  }, { init: () => (window.matchMedia = ((real) => (query) => query.includes("reduced-motion") ? { ...real("not all"), matches: false, addEventListener() {} } : real(query))(window.matchMedia.bind(window))) });
+  withFile(
+    "draws the whole past of a moment that was leapt to",
+    "double",
+    async (page) => {
+      await seek(page, 4);
+      await page.waitForFunction(() => Number(document.querySelector("[data-studio]").dataset.time) === 4);
+      await page.locator('[data-stage][data-trails="2"]').waitFor();
+      const counts = () => page.locator("[data-rows]").evaluateAll((plots) => plots.map((plot) => Number(plot.dataset.rows)));
+      assert.ok((await counts()).length >= 3);
+      await until(
+        page,
+        async () => (await counts()).every((count) => count === 201),
+        async () => `201 rows in each plot: ${await counts()}`,
+      );
+    },
+    {
+      init: () =>
+        (window.matchMedia = (
+          (real) => (query) =>
+            query.includes("reduced-motion") ? { ...real("not all"), matches: false, addEventListener() {} } : real(query)
+        )(window.matchMedia.bind(window))),
+    },
+  );
 
   withFile("offers what a recording can do, and nothing else", "double", async (page) => {
-    for (const name of ["Play", "Step back", "Step forward", "Reset", "Help"]) assert.equal(await page.getByRole("button", { name, exact: true }).count(), 1, name);
-    for (const name of ["Undo", "Redo", "Share", "Equations"]) assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
+    for (const name of ["Play", "Step back", "Step forward", "Reset", "Help"])
+      assert.equal(await page.getByRole("button", { name, exact: true }).count(), 1, name);
+    for (const name of ["Undo", "Redo", "Share", "Equations"])
+      assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
     for (const name of ["Timeline", /Speed/]) assert.ok((await page.getByRole("slider", { name }).count()) >= 1, String(name));
     assert.equal(await page.getByRole("checkbox", { name: "Draw paths" }).count(), 1);
     assert.equal(await page.locator("[data-body]").count(), 0);
@@ -156,19 +204,27 @@ describe("an exported run", () => {
     assert.equal(await page.locator("h1").innerText(), WICKED);
     assert.equal(await page.evaluate(() => window.ran), undefined);
     const about = await page.getByRole("region", { name: "About this run" }).innerText();
-    for (const words of ["energy drift", "Gauss", "lengths = [1.0, 1.0]", "gravity = 9.81", "jax = "]) assert.ok(about.includes(words), words);
+    for (const words of ["energy drift", "Gauss", "lengths = [1.0, 1.0]", "gravity = 9.81", "jax = "])
+      assert.ok(about.includes(words), words);
   });
 
-  withFile("runs no script but its own", "double", async (page) => {
-    const stopped = await page.evaluate(async () => {
-      const heard = new Promise((resolve) => document.addEventListener("securitypolicyviolation", (event) => resolve(event.violatedDirective), { once: true }));
-      const script = document.createElement("script");
-      script.textContent = "window.ran = 3";
-      document.body.append(script);
-      return [await heard, window.ran ?? null];
-    });
-    assert.deepEqual(stopped, ["script-src-elem", null]);
-  }, { expected: /Content Security Policy/ });
+  withFile(
+    "runs no script but its own",
+    "double",
+    async (page) => {
+      const stopped = await page.evaluate(async () => {
+        const heard = new Promise((resolve) =>
+          document.addEventListener("securitypolicyviolation", (event) => resolve(event.violatedDirective), { once: true }),
+        );
+        const script = document.createElement("script");
+        script.textContent = "window.ran = 3";
+        document.body.append(script);
+        return [await heard, window.ran ?? null];
+      });
+      assert.deepEqual(stopped, ["script-src-elem", null]);
+    },
+    { expected: /Content Security Policy/ },
+  );
 
   withFile("in space can be turned, with pointer and keys", "space", async (page) => {
     const stage = page.getByRole("group", { name: /^Picture: space/ });
@@ -200,7 +256,9 @@ describe("an exported run", () => {
       const client = await page.context().newCDPSession(page);
       await client.send("Page.setBypassCSP", { enabled: true });
       await page.evaluate(readFileSync(axe, "utf8"));
-      const found = await page.evaluate(async () => (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(" | ")}`));
+      const found = await page.evaluate(async () =>
+        (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(" | ")}`),
+      );
       assert.deepEqual(found, []);
     });
   }
@@ -220,7 +278,11 @@ for line in sys.stdin:
 
 /** A Python that answers each line with a line. */
 function kernel() {
-  const child = spawn(python(), ["-c", SERVE], { cwd: root, env: { ...process.env, PYTHONPATH: join(root, "src"), JAX_PLATFORMS: "cpu" }, stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(python(), ["-c", SERVE], {
+    cwd: root,
+    env: { ...process.env, PYTHONPATH: join(root, "src"), JAX_PLATFORMS: "cpu" },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => JSON.parse((await lines.next()).value);
   let turn = Promise.resolve();
@@ -243,7 +305,8 @@ async function notebook({ script, traits }) {
     get: (name) => (name === "numbers" ? bytes(traits.numbers) : traits[name]),
     on: (_, hear) => heard.add(hear),
     off: (_, hear) => heard.delete(hear),
-    send: (content) => window.ask(content).then(([told, numbers]) => heard.forEach((hear) => hear(told, numbers === null ? [] : [bytes(numbers)]))),
+    send: (content) =>
+      window.ask(content).then(([told, numbers]) => heard.forEach((hear) => hear(told, numbers === null ? [] : [bytes(numbers)]))),
   };
   const { default: widget } = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
   window.remove = widget.render({ model, el: document.getElementById("cell") });
@@ -271,7 +334,9 @@ describe("a live system in a notebook", () => {
 /** Everything that a hand can do to a live system. */
 async function touch(page, python) {
   const traits = await python.next();
-  await page.setContent(`<!doctype html><title>A notebook</title><style>${readFileSync(join(player, "player.css"), "utf8")}</style><div id="cell"></div>`);
+  await page.setContent(
+    `<!doctype html><title>A notebook</title><style>${readFileSync(join(player, "player.css"), "utf8")}</style><div id="cell"></div>`,
+  );
   await page.exposeFunction("ask", python.ask);
   await page.evaluate(notebook, { script: readFileSync(join(player, "player.js"), "utf8"), traits });
   await shown(page);

@@ -74,7 +74,8 @@ export async function openPage(browser, address, { playing = false, expectErrors
   const page = await context.newPage();
   const errors = [];
   // The software driver remarks that its picture is read back, which is how this browser puts a page together.
-  const ours = (message) => ["error", "warning"].includes(message.type()) && !/GL Driver Message \(OpenGL, Performance/.test(message.text());
+  const ours = (message) =>
+    ["error", "warning"].includes(message.type()) && !/GL Driver Message \(OpenGL, Performance/.test(message.text());
   page.on("console", (message) => ours(message) && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
   await page.goto(address);
@@ -195,15 +196,21 @@ export async function until(page, look, what) {
 
 /** Wait until the page's notice has shown a text that matches, even if it has disappeared since. */
 export const noticeShown = (page, words) =>
-  page.waitForFunction(([source, flags]) => globalThis.probe.notices.some((text) => new RegExp(source, flags).test(text)), [words.source, words.flags]);
+  page.waitForFunction(
+    ([source, flags]) => globalThis.probe.notices.some((text) => new RegExp(source, flags).test(text)),
+    [words.source, words.flags],
+  );
 
 /** Wait for the first picture. */
 export async function shown(page) {
   const notice = page.locator(".notice.shown");
-  await page.locator("[data-studio][data-state]").waitFor().catch(async (error) => {
-    const said = (await notice.count()) > 0 ? await notice.innerText() : "nothing";
-    throw new Error(`No picture came; the page said: ${said}`, { cause: error });
-  });
+  await page
+    .locator("[data-studio][data-state]")
+    .waitFor()
+    .catch(async (error) => {
+      const said = (await notice.count()) > 0 ? await notice.innerText() : "nothing";
+      throw new Error(`No picture came; the page said: ${said}`, { cause: error });
+    });
 }
 
 /** The exact time, coordinates and velocities on the page, as hexadecimal bits. */
@@ -251,10 +258,11 @@ export const playing = (page, wanted) =>
 /** Let the browser draw this many pictures. */
 export const pictures = (page, count) =>
   page.evaluate(
-    (left) => new Promise((resolve) => {
-      const next = () => (left-- > 0 ? requestAnimationFrame(next) : resolve(undefined));
-      next();
-    }),
+    (left) =>
+      new Promise((resolve) => {
+        const next = () => (left-- > 0 ? requestAnimationFrame(next) : resolve(undefined));
+        next();
+      }),
     count,
   );
 
@@ -301,10 +309,13 @@ export async function stride(page, count = 1) {
 
 /** Wait until a body's middle is within some pixels of a place on the screen. */
 export const arrives = (page, body, { x, y }, within = 1.5) =>
-  page.waitForFunction(([index, left, top, near]) => {
-    const box = document.querySelector(`[data-body="${index}"]`).getBoundingClientRect();
-    return Math.hypot(box.x + box.width / 2 - left, box.y + box.height / 2 - top) < near;
-  }, [body, x, y, within]);
+  page.waitForFunction(
+    ([index, left, top, near]) => {
+      const box = document.querySelector(`[data-body="${index}"]`).getBoundingClientRect();
+      return Math.hypot(box.x + box.width / 2 - left, box.y + box.height / 2 - top) < near;
+    },
+    [body, x, y, within],
+  );
 
 /** The slider and the box of a number. */
 export const slider = (page, name) => page.locator(`[data-parameter="${name}"] input[type=range]`);
@@ -319,7 +330,10 @@ export async function setNumber(page, name, value) {
 }
 
 export const hasNumber = (page, name, value) =>
-  page.waitForFunction(([n, v]) => Number(document.querySelector(`[data-parameter="${n}"] input[type=number]`)?.value) === v, [name, value]);
+  page.waitForFunction(
+    ([n, v]) => Number(document.querySelector(`[data-parameter="${n}"] input[type=number]`)?.value) === v,
+    [name, value],
+  );
 
 /** Open the group that a number is folded away in. */
 export async function unfold(page, name) {
@@ -335,19 +349,22 @@ export const revisionOf = (page) => page.locator("[data-studio]").getAttribute("
 
 /** How many pixels of a 2-D canvas have about this colour, as "rgb(…)". */
 export const pixels = (page, selector, colour) =>
-  page.evaluate(([where, wanted]) => {
-    const canvas = document.querySelector(where);
-    const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
-    const pen = copy.getContext("2d", { willReadFrequently: true });
-    pen.drawImage(canvas, 0, 0);
-    const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
-    const [r, g, b] = wanted.match(/\d+/g).map(Number);
-    let count = 0;
-    for (let i = 0; i < data.length; i += 4) {
-      if (data[i + 3] > 200 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 40) count++;
-    }
-    return count;
-  }, [selector, colour]);
+  page.evaluate(
+    ([where, wanted]) => {
+      const canvas = document.querySelector(where);
+      const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+      const pen = copy.getContext("2d", { willReadFrequently: true });
+      pen.drawImage(canvas, 0, 0);
+      const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+      const [r, g, b] = wanted.match(/\d+/g).map(Number);
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        if (data[i + 3] > 200 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 40) count++;
+      }
+      return count;
+    },
+    [selector, colour],
+  );
 
 /** For `init`: a browser without WebGL, whose picture is a 2-D canvas that tests can read. */
 export const withoutWebgl = () => {

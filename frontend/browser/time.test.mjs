@@ -4,31 +4,60 @@ import assert from "node:assert/strict";
 import { describe } from "node:test";
 import { withPage } from "./harness.mjs";
 import {
-  arrives, becomes, box, button, changed, drag, handle, hasNumber, pictures, playing, restructured, revisionOf, noticeShown, grab,
-  setNumber, settled, slider, stateOf, timeOf, timePast, unfold, until, velocitiesOf,
+  arrives,
+  becomes,
+  box,
+  button,
+  changed,
+  drag,
+  grab,
+  handle,
+  hasNumber,
+  noticeShown,
+  pictures,
+  playing,
+  restructured,
+  revisionOf,
+  setNumber,
+  settled,
+  slider,
+  stateOf,
+  timeOf,
+  timePast,
+  unfold,
+  until,
+  velocitiesOf,
 } from "./studio.mjs";
 
 describe("time", () => {
-  withPage("runs by itself: the clock and the picture move", async (page) => {
-    await timePast(page, 0.3);
-    const first = await page.locator(".stage").screenshot();
-    await timePast(page, (await timeOf(page)) + 0.3);
-    await until(page, async () => !first.equals(await page.locator(".stage").screenshot()), "another picture than the first");
-    assert.match(await page.locator('[data-readout="time"]').innerText(), /^\d+\.\d{3}.s$/);
-    assert.equal(await page.locator(".stage").getAttribute("data-renderer"), "webgl");
-  }, { playing: true });
+  withPage(
+    "runs by itself: the clock and the picture move",
+    async (page) => {
+      await timePast(page, 0.3);
+      const first = await page.locator(".stage").screenshot();
+      await timePast(page, (await timeOf(page)) + 0.3);
+      await until(page, async () => !first.equals(await page.locator(".stage").screenshot()), "another picture than the first");
+      assert.match(await page.locator('[data-readout="time"]').innerText(), /^\d+\.\d{3}.s$/);
+      assert.equal(await page.locator(".stage").getAttribute("data-renderer"), "webgl");
+    },
+    { playing: true },
+  );
 
-  withPage("stops on pause and goes on with play", async (page) => {
-    await playing(page, true);
-    await button(page, "Pause");
-    await playing(page, false);
-    await settled(page);
-    const held = await stateOf(page);
-    await pictures(page, 20);
-    assert.equal(await stateOf(page), held);
-    await button(page, "Play");
-    await changed(page, held);
-  }, { playing: true });
+  withPage(
+    "stops on pause and goes on with play",
+    async (page) => {
+      await playing(page, true);
+      await button(page, "Pause");
+      await playing(page, false);
+      await settled(page);
+      const held = await stateOf(page);
+      await pictures(page, 20);
+      assert.equal(await stateOf(page), held);
+      await button(page, "Play");
+      await changed(page, held);
+    },
+    { playing: true },
+  );
 
   withPage("is held at first where less motion is wanted, and no path is drawn", async (page) => {
     await settled(page);
@@ -165,18 +194,22 @@ describe("dragging", () => {
     await timePast(page, held);
   });
 
-  withPage("follows a finger", async (page) => {
-    const before = await stateOf(page);
-    const { x, y } = await handle(page, 1);
-    const session = await page.context().newCDPSession(page);
-    const touch = (type, points) => session.send("Input.dispatchTouchEvent", { type, touchPoints: points });
-    await touch("touchStart", [{ x, y }]);
-    await touch("touchMove", [{ x: x - 30, y: y + 40 }]);
-    await changed(page, before);
-    await touch("touchEnd", []);
-    await settled(page);
-    assert.deepEqual(await velocitiesOf(page), [0, 0]);
-  }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  withPage(
+    "follows a finger",
+    async (page) => {
+      const before = await stateOf(page);
+      const { x, y } = await handle(page, 1);
+      const session = await page.context().newCDPSession(page);
+      const touch = (type, points) => session.send("Input.dispatchTouchEvent", { type, touchPoints: points });
+      await touch("touchStart", [{ x, y }]);
+      await touch("touchMove", [{ x: x - 30, y: y + 40 }]);
+      await changed(page, before);
+      await touch("touchEnd", []);
+      await settled(page);
+      assert.deepEqual(await velocitiesOf(page), [0, 0]);
+    },
+    { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  );
 });
 
 describe("undo and redo", () => {
@@ -218,24 +251,35 @@ describe("undo and redo", () => {
     "first settings": async (page) => button(page, "Back to first settings"),
   };
   /** State and every setting that the page shows. */
-  const whole = (page) => page.evaluate(() => JSON.stringify({
-    state: document.querySelector("[data-studio]").dataset.state,
-    numbers: [...document.querySelectorAll("[data-parameter]")].map((e) => [e.dataset.parameter, e.querySelector("input[type=number]").value]),
-    checks: [...document.querySelectorAll(".settings input[type=checkbox], .settings input[type=radio]")].map((e) => e.checked),
-    lists: [...document.querySelectorAll(".settings .list select")].map((e) => e.value),
-  }));
-  const isAgain = (page, wanted, what) =>
-    page.waitForFunction((want) => {
-      const now = JSON.stringify({
+  const whole = (page) =>
+    page.evaluate(() =>
+      JSON.stringify({
         state: document.querySelector("[data-studio]").dataset.state,
-        numbers: [...document.querySelectorAll("[data-parameter]")].map((e) => [e.dataset.parameter, e.querySelector("input[type=number]").value]),
+        numbers: [...document.querySelectorAll("[data-parameter]")].map((e) => [
+          e.dataset.parameter,
+          e.querySelector("input[type=number]").value,
+        ]),
         checks: [...document.querySelectorAll(".settings input[type=checkbox], .settings input[type=radio]")].map((e) => e.checked),
         lists: [...document.querySelectorAll(".settings .list select")].map((e) => e.value),
+      }),
+    );
+  const isAgain = (page, wanted, what) =>
+    page
+      .waitForFunction((want) => {
+        const now = JSON.stringify({
+          state: document.querySelector("[data-studio]").dataset.state,
+          numbers: [...document.querySelectorAll("[data-parameter]")].map((e) => [
+            e.dataset.parameter,
+            e.querySelector("input[type=number]").value,
+          ]),
+          checks: [...document.querySelectorAll(".settings input[type=checkbox], .settings input[type=radio]")].map((e) => e.checked),
+          lists: [...document.querySelectorAll(".settings .list select")].map((e) => e.value),
+        });
+        return now === want;
+      }, wanted)
+      .catch(async (error) => {
+        throw new Error(`${what} should give\n${wanted}\nand gave\n${await whole(page)}`, { cause: error });
       });
-      return now === want;
-    }, wanted).catch(async (error) => {
-      throw new Error(`${what} should give\n${wanted}\nand gave\n${await whole(page)}`, { cause: error });
-    });
   withPage("restore the very state before each kind of action, settings and time included", async (page) => {
     const start = await stateOf(page);
     await page.keyboard.press("Shift+ArrowRight");
@@ -262,7 +306,9 @@ describe("numbers", () => {
   withPage("keep the exact value that was typed, whatever the slider can show", async (page) => {
     await box(page, "gravity").fill("3.7000000000000006");
     await box(page, "gravity").press("Enter");
-    await page.waitForFunction(() => document.querySelector('[data-parameter="gravity"] input[type=range]').getAttribute("aria-valuetext").startsWith("3.7"));
+    await page.waitForFunction(() =>
+      document.querySelector('[data-parameter="gravity"] input[type=range]').getAttribute("aria-valuetext").startsWith("3.7"),
+    );
     assert.equal(await box(page, "gravity").inputValue(), "3.7000000000000006");
     await button(page, "Undo");
     await hasNumber(page, "gravity", 9.81);
@@ -289,4 +335,3 @@ describe("numbers", () => {
     }
   });
 });
-

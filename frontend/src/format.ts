@@ -42,7 +42,12 @@ export function bits(...parts: (number | Float64Array)[]): string {
   const numbers = parts.flatMap((part) => (typeof part === "number" ? [part] : [...part]));
   const view = new DataView(new ArrayBuffer(8 * numbers.length));
   numbers.forEach((number, index) => view.setFloat64(8 * index, number));
-  const words = numbers.map((_, index) => view.getBigUint64(8 * index).toString(16).padStart(16, "0"));
+  const words = numbers.map((_, index) =>
+    view
+      .getBigUint64(8 * index)
+      .toString(16)
+      .padStart(16, "0"),
+  );
   return words.join(" ");
 }
 

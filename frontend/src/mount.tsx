@@ -3,7 +3,7 @@
 import { render } from "preact";
 import type { Source } from "./source";
 import "./style.css";
-import { Studio, StudioContext, type Options } from "./studio";
+import { type Options, Studio, StudioContext } from "./studio";
 import { Shell } from "./ui/Shell";
 
 export interface MountOptions extends Options {

@@ -2,7 +2,7 @@
 
 import type { CommandType, Listener, Source } from "./source";
 import { Tape } from "./tape";
-import { FrameFlag, type Command, type Controls, type Frame, type LabView, type Welcome } from "./wire";
+import { type Command, type Controls, type Frame, FrameFlag, type LabView, type Welcome } from "./wire";
 
 /** What a recording begins with; `holonomy.show.recording` writes it. Energies, coordinates and velocities lead the channels. */
 export interface Head {
@@ -254,13 +254,31 @@ export class Recording implements Source {
     const part = last > first ? (tape.time(row) - first) / (last - first) : 1;
     const steps = this.supply ? (tape.time(row) - first) / view.dt : this.head.steps * part;
     this.#listener?.frame({
-      sequence: ++this.#sequence, flags, revision: view.revision, coordinates: n, energies, channels: channel.length,
-      points: view.anchors + view.bodies.length, dimension: this.#dimension, rods: view.rods.length, traced: this.#traced.length,
-      samples: rows, sample_width: this.#width(), time: tape.time(row), drift: channel[total]! - tape.channels(0)[total]!,
-      rate: this.#controls.playing ? this.#controls.speed : 0, oldest: first, newest: last, steps: Math.round(steps),
-      q: channel.subarray(energies, energies + n), v: channel.subarray(energies + n, energies + 2 * n),
-      energy: channel.subarray(0, energies), channel, position: Float64Array.from(tape.places(row)),
-      strain: new Float64Array(view.rods.length), sample,
+      sequence: ++this.#sequence,
+      flags,
+      revision: view.revision,
+      coordinates: n,
+      energies,
+      channels: channel.length,
+      points: view.anchors + view.bodies.length,
+      dimension: this.#dimension,
+      rods: view.rods.length,
+      traced: this.#traced.length,
+      samples: rows,
+      sample_width: this.#width(),
+      time: tape.time(row),
+      drift: channel[total]! - tape.channels(0)[total]!,
+      rate: this.#controls.playing ? this.#controls.speed : 0,
+      oldest: first,
+      newest: last,
+      steps: Math.round(steps),
+      q: channel.subarray(energies, energies + n),
+      v: channel.subarray(energies + n, energies + 2 * n),
+      energy: channel.subarray(0, energies),
+      channel,
+      position: Float64Array.from(tape.places(row)),
+      strain: new Float64Array(view.rods.length),
+      sample,
     } satisfies Frame);
   }
 

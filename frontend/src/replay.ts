@@ -1,7 +1,7 @@
 // A file that replays a run: the recording stands in the page itself, so nothing is fetched.
 
 import { mount } from "./mount";
-import { Recording, type Head } from "./recording";
+import { type Head, Recording } from "./recording";
 
 /** The element that holds a recording as JSON, and the one where it is shown. */
 const DATA = "script[data-holonomy-recording]";

@@ -1,7 +1,7 @@
 // The socket to the Python process: commands out, notices and frames in.
 
 import type { CommandType, Listener, Source } from "./source";
-import { readFrame, type Command, type Notice } from "./wire";
+import { type Command, type Notice, readFrame } from "./wire";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 5000;

@@ -7,7 +7,20 @@ import { reducedMotion } from "./colours";
 import { History } from "./history";
 import type { PlotSpec } from "./plot/axis";
 import type { CommandType, Link, Source } from "./source";
-import { FrameFlag, PROTOCOL, type Command, type Controls, type Curves, type Download, type Equations, type Frame, type LabEntry, type LabView, type Notice, type Surface } from "./wire";
+import {
+  type Command,
+  type Controls,
+  type Curves,
+  type Download,
+  type Equations,
+  type Frame,
+  FrameFlag,
+  type LabEntry,
+  type LabView,
+  type Notice,
+  PROTOCOL,
+  type Surface,
+} from "./wire";
 
 /** Seconds of motion that are kept for plots and trails. */
 export const KEPT = 60;

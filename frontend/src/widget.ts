@@ -1,7 +1,7 @@
 // The viewer in a notebook, as a widget of anywidget; the same file replays a run in a page that holds its recording.
 
 import { mount } from "./mount";
-import { Recording, type Head, type Supply } from "./recording";
+import { type Head, Recording, type Supply } from "./recording";
 import { replayPage } from "./replay";
 import type { Command, Controls } from "./wire";
 

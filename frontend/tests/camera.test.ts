@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { History } from "../src/history";
-import { basisOf, boxOf, dot, projected, projectedPast, turned, type Triple } from "../src/picture/camera";
+import { basisOf, boxOf, dot, projected, projectedPast, type Triple, turned } from "../src/picture/camera";
 
 const CAMERAS = [
   { azimuth: 0, elevation: 0 },
@@ -12,7 +12,11 @@ describe("the camera", () => {
   it("looks along three orthogonal unit vectors, right-handed", () => {
     for (const camera of CAMERAS) {
       const { right, up, toward } = basisOf(camera);
-      for (const [a, b] of [[right, up], [up, toward], [toward, right]] as [Triple, Triple][]) {
+      for (const [a, b] of [
+        [right, up],
+        [up, toward],
+        [toward, right],
+      ] as [Triple, Triple][]) {
         expect(dot(a, ...b)).toBeCloseTo(0, 14);
         expect(dot(a, ...a)).toBeCloseTo(1, 14);
       }

@@ -43,7 +43,13 @@ describe("bits", () => {
 });
 
 describe("niceStep", () => {
-  it.each([[10, 5, 2], [1, 5, 0.2], [4.4, 8, 0.5], [7, 7, 1], [90, 10, 10]])("%d in about %d pieces: %d", (span, count, step) => {
+  it.each([
+    [10, 5, 2],
+    [1, 5, 0.2],
+    [4.4, 8, 0.5],
+    [7, 7, 1],
+    [90, 10, 10],
+  ])("%d in about %d pieces: %d", (span, count, step) => {
     expect(niceStep(span, count)).toBeCloseTo(step, 12);
   });
 });

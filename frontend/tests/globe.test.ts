@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toFloats } from "../src/encode";
-import { Scale, type Colour } from "../src/picture/colourmap";
+import { type Colour, Scale } from "../src/picture/colourmap";
 
 const grey = ([r, g, b]: Colour): number => {
   const linear = [r, g, b].map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));

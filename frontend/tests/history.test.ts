@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { History } from "../src/history";
 
 /** Times and columns as they are, NaN included. */
-const all = (history: History): number[][] => [[...history.times], ...Array.from({ length: history.width }, (_, i) => [...history.column(i)])];
+const all = (history: History): number[][] => [
+  [...history.times],
+  ...Array.from({ length: history.width }, (_, i) => [...history.column(i)]),
+];
 
 describe("History", () => {
   it("keeps rows in the order of time and at least the last seconds", () => {
@@ -27,9 +30,15 @@ describe("History", () => {
     const history = new History(1, 10);
     for (const time of [0, 1, 2, 3]) history.push(time, [time]);
     history.push(1.5, [9]);
-    expect(all(history)).toEqual([[0, 1, 1.5], [0, 1, 9]]);
+    expect(all(history)).toEqual([
+      [0, 1, 1.5],
+      [0, 1, 9],
+    ]);
     history.push(1.5, [8]);
-    expect(all(history)).toEqual([[0, 1, 1.5], [0, 1, 8]]);
+    expect(all(history)).toEqual([
+      [0, 1, 1.5],
+      [0, 1, 8],
+    ]);
   });
 
   it("breaks the curve where the motion was changed by hand", () => {
@@ -39,7 +48,10 @@ describe("History", () => {
     history.interrupt();
     history.push(3, [7]);
     history.push(4, [8]);
-    expect(all(history)).toEqual([[0, 1, 2, 3, 4], [0, 1, NaN, 7, 8]]);
+    expect(all(history)).toEqual([
+      [0, 1, 2, 3, 4],
+      [0, 1, NaN, 7, 8],
+    ]);
   });
 
   it("has no break before its first row, nor after a reset to the beginning", () => {
@@ -59,6 +71,12 @@ describe("History", () => {
     history.push(1, [2, 20]);
     history.rearrange([1, -1, 0, 0]);
     history.push(2, [30, 5, 3, 4]);
-    expect(all(history)).toEqual([[0, 1, 2], [10, 20, 30], [NaN, NaN, 5], [1, 2, 3], [1, 2, 4]]);
+    expect(all(history)).toEqual([
+      [0, 1, 2],
+      [10, 20, 30],
+      [NaN, NaN, 5],
+      [1, 2, 3],
+      [1, 2, 4],
+    ]);
   });
 });

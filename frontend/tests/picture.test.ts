@@ -5,9 +5,16 @@ import { fit, ticks, toMetres, toPixels } from "../src/picture/view";
 
 describe("view", () => {
   it("shows the whole extent, whatever the shape of the window", () => {
-    for (const [width, height] of [[800, 600], [300, 900]] as const) {
+    for (const [width, height] of [
+      [800, 600],
+      [300, 900],
+    ] as const) {
       const view = fit(width, height, 2.24);
-      for (const [x, y] of [[2.24, 0], [0, -2.24], [-2.24, 2.24]] as const) {
+      for (const [x, y] of [
+        [2.24, 0],
+        [0, -2.24],
+        [-2.24, 2.24],
+      ] as const) {
         const [px, py] = toPixels(view, x, y);
         expect(px).toBeGreaterThanOrEqual(-1e-9);
         expect(px).toBeLessThanOrEqual(width + 1e-9);

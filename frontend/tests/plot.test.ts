@@ -1,19 +1,35 @@
 import { describe, expect, it } from "vitest";
 import { History } from "../src/history";
 import { axisGroups, pairs, specOf } from "../src/plot/axis";
-import { follow, type Curve } from "../src/plot/curve";
+import { type Curve, follow } from "../src/plot/curve";
 import { extremes, powerRange, roundRange, splits, tickText, turnSplits, turnText } from "../src/plot/range";
 import type { ChannelView, LabView, PlotView } from "../src/wire";
 
-const channel = (name: string, symbol: string, group: string, unit: string): ChannelView =>
-  ({ name, symbol, group, unit, label: name, period: null, colour: null, ghost: false, logarithmic: false, meter: null, highlight: false });
+const channel = (name: string, symbol: string, group: string, unit: string): ChannelView => ({
+  name,
+  symbol,
+  group,
+  unit,
+  label: name,
+  period: null,
+  colour: null,
+  ghost: false,
+  logarithmic: false,
+  meter: null,
+  highlight: false,
+});
 
 /** A lab of n angles and their rates, and two energies. */
 function lab(n: number): LabView {
   const below = (i: number): string => [...String(i)].map((d) => String.fromCharCode(0x2080 + Number(d))).join("");
   const each = (letter: string, name: string, group: string): ChannelView[] =>
     Array.from({ length: n }, (_, i) => channel(`${name}${i + 1}`, letter + below(i + 1), group, "rad"));
-  const channels = [channel("kinetic", "T", "Energy", "J"), channel("total", "E", "Energy", "J"), ...each("θ", "theta", "Angles"), ...each("ω", "omega", "Rates")];
+  const channels = [
+    channel("kinetic", "T", "Energy", "J"),
+    channel("total", "E", "Energy", "J"),
+    ...each("θ", "theta", "Angles"),
+    ...each("ω", "omega", "Rates"),
+  ];
   return { channels } as unknown as LabView;
 }
 
@@ -55,7 +71,13 @@ describe("axes", () => {
 
 describe("ranges", () => {
   it("hold their numbers between round ends, and change in jumps", () => {
-    for (const [low, high] of [[0, 1], [-3.7, 12], [16.5, 16.9], [-1e-7, 1e-7], [1e6, 1e6]] as const) {
+    for (const [low, high] of [
+      [0, 1],
+      [-3.7, 12],
+      [16.5, 16.9],
+      [-1e-7, 1e-7],
+      [1e6, 1e6],
+    ] as const) {
       const [bottom, top] = roundRange(low, high);
       expect(bottom).toBeLessThanOrEqual(low);
       expect(top).toBeGreaterThanOrEqual(high);
@@ -107,7 +129,10 @@ describe("curves", () => {
     },
   });
   const curve: Curve = {
-    x: { column: "t", period: null, logarithmic: false }, y: { column: 0, period: 2 * Math.PI, logarithmic: false }, colour: "", ghost: false,
+    x: { column: "t", period: null, logarithmic: false },
+    y: { column: 0, period: 2 * Math.PI, logarithmic: false },
+    colour: "",
+    ghost: false,
   };
   const to = { x: (v: number) => 10 * v, y: (v: number) => 10 * v };
 
@@ -125,7 +150,10 @@ describe("curves", () => {
     history.push(3, [0.6]);
     const one = pen();
     expect(follow(history, curve, 0, to, [one])).toEqual([30, 6]);
-    expect(one.strokes).toEqual([[0, 0, 10, 10], [20, 5, 30, 6]]);
+    expect(one.strokes).toEqual([
+      [0, 0, 10, 10],
+      [20, 5, 30, 6],
+    ]);
   });
 
   it("hang together over bands of age", () => {
@@ -138,6 +166,9 @@ describe("curves", () => {
   it("show the logarithm where powers of ten are shown, and leave out what has none", () => {
     const one = pen();
     follow(angle([1, 10, 0, 100]), { ...curve, y: { column: 0, period: null, logarithmic: true } }, 0, to, [one]);
-    expect(one.strokes).toEqual([[0, 0, 10, 10], [30, 20]]);
+    expect(one.strokes).toEqual([
+      [0, 0, 10, 10],
+      [30, 20],
+    ]);
   });
 });

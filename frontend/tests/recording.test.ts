@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { Recording, type Clock, type Head, type Supply } from "../src/recording";
+import { type Clock, type Head, Recording, type Supply } from "../src/recording";
 import type { Listener } from "../src/source";
 import { Tape } from "../src/tape";
-import { FrameFlag, type Command, type Controls, type Frame, type Notice } from "../src/wire";
+import { type Command, type Controls, type Frame, FrameFlag, type Notice } from "../src/wire";
 
 /** Rows of a motion x = t with energy 7, ten a second: time, energy, x, velocity; then a fixed point and the body. */
 function rows(first: number, count: number): ArrayBuffer {
@@ -19,17 +19,43 @@ const channel = { unit: "", label: "", period: null, colour: null, ghost: false,
 
 function head(count: number): Head {
   const lab = {
-    name: "run", title: "", summary: "", revision: 1, anchors: 1, pictures: [{ name: "p", title: "", kind: "plane" }],
+    name: "run",
+    title: "",
+    summary: "",
+    revision: 1,
+    anchors: 1,
+    pictures: [{ name: "p", title: "", kind: "plane" }],
     coordinates: [{ name: "x", symbol: "x", unit: "m", rate_symbol: "v", rate_unit: "m/s", period: null }],
-    parameters: [], choices: [], toggles: [], actions: [], rods: [], method: "", dt: 0.05, frame_seconds: 0.1, speed_low: 0.1, speed_high: 10,
+    parameters: [],
+    choices: [],
+    toggles: [],
+    actions: [],
+    rods: [],
+    method: "",
+    dt: 0.05,
+    frame_seconds: 0.1,
+    speed_low: 0.1,
+    speed_high: 10,
     bodies: [{ label: "body", trail: true, colour: 0, ghost: false, grasp: false, throws: false, picture: 0 }],
     energies: [{ name: "total", label: "", symbol: "E", group: "", total: true }],
     channels: ["total", "x", "v"].map((name) => ({ ...channel, name, symbol: name, group: name })),
     plots: [{ title: "", kind: "time", x: ["t"], y: ["x"], seconds: 5 }],
   };
   const controls = {
-    type: "controls", phase: "ready", message: "", playing: false, speed: 1, held: null, parameters: {}, choices: {}, toggles: {},
-    extents: [2], radii: [0.1], certificate: { engine: "", method: "", traits: [], note: "" }, undo: null, redo: null,
+    type: "controls",
+    phase: "ready",
+    message: "",
+    playing: false,
+    speed: 1,
+    held: null,
+    parameters: {},
+    choices: {},
+    toggles: {},
+    extents: [2],
+    radii: [0.1],
+    certificate: { engine: "", method: "", traits: [], note: "" },
+    undo: null,
+    redo: null,
   };
   const welcome = { type: "welcome", protocol: 2, version: "", labs: [], session: "", resumed: false, lab };
   return { welcome, controls, steps: 2 * (count - 1), rows: count } as unknown as Head;
@@ -99,7 +125,9 @@ describe("a recording", () => {
     expect(frames[0]).toMatchObject({ time: 0, oldest: 0, newest: 2, points: 2, dimension: 2, drift: 0 });
     const offered = (["play", "pause", "step", "seek", "set-speed", "reset"] as const).every((type) => recording.can(type));
     expect(offered).toBe(true);
-    expect((["undo", "drag-begin", "set-parameter", "share", "export", "ask-equations"] as const).some((type) => recording.can(type))).toBe(false);
+    expect((["undo", "drag-begin", "set-parameter", "share", "export", "ask-equations"] as const).some((type) => recording.can(type))).toBe(
+      false,
+    );
   });
 
   it("plays saved states in time with the clock, and stops at its end", () => {

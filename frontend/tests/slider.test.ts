@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fromSlider, sliderSteps, toSlider, type Scale } from "../src/slider";
+import { fromSlider, type Scale, sliderSteps, toSlider } from "../src/slider";
 
 const SCALES: readonly Scale[] = [
   { low: 0, high: 30, step: 0.01, integer: false, logarithmic: false },

@@ -2,12 +2,32 @@ import { describe, expect, it } from "vitest";
 import { FrameFlag, readFrame } from "../src/wire";
 
 /** A frame as Python's `struct` writes it: twelve u32, six f64, then arrays of f64, all little-endian. */
-function frame(counts: { q: number; energies: number; channels: number; points: number; dimension: number; rods: number; rows: number; width: number }): ArrayBuffer {
-  const length = 2 * counts.q + counts.energies + counts.channels + counts.rods + counts.points * counts.dimension + counts.rows * counts.width;
+function frame(counts: {
+  q: number;
+  energies: number;
+  channels: number;
+  points: number;
+  dimension: number;
+  rods: number;
+  rows: number;
+  width: number;
+}): ArrayBuffer {
+  const length =
+    2 * counts.q + counts.energies + counts.channels + counts.rods + counts.points * counts.dimension + counts.rows * counts.width;
   const view = new DataView(new ArrayBuffer(96 + 8 * length));
   const head = [
-    77, FrameFlag.PLAYING | FrameFlag.HELD, 4, counts.q, counts.energies, counts.channels, counts.points, counts.dimension,
-    counts.rods, 1, counts.rows, counts.width,
+    77,
+    FrameFlag.PLAYING | FrameFlag.HELD,
+    4,
+    counts.q,
+    counts.energies,
+    counts.channels,
+    counts.points,
+    counts.dimension,
+    counts.rods,
+    1,
+    counts.rows,
+    counts.width,
   ];
   head.forEach((value, i) => view.setUint32(4 * i, value, true));
   [1.5, -2e-13, 0.75, 0.5, 9.5, 960].forEach((value, i) => view.setFloat64(48 + 8 * i, value, true));

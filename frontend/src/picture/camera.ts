@@ -108,26 +108,54 @@ export function boxOf(asked: number, basis: Basis): Box {
   };
   const lines: number[] = [];
   for (let face = 0; face < 3; face++) {
-    for (const [along, across] of [[(face + 1) % 3, (face + 2) % 3], [(face + 2) % 3, (face + 1) % 3]] as const) {
+    for (const [along, across] of [
+      [(face + 1) % 3, (face + 2) % 3],
+      [(face + 2) % 3, (face + 1) % 3],
+    ] as const) {
       for (const tick of new Set([-extent, ...ticks, extent])) {
-        lines.push(...flat(on([[across, tick], [along, -extent]])), ...flat(on([[across, tick], [along, extent]])));
+        lines.push(
+          ...flat(
+            on([
+              [across, tick],
+              [along, -extent],
+            ]),
+          ),
+          ...flat(
+            on([
+              [across, tick],
+              [along, extent],
+            ]),
+          ),
+        );
       }
     }
   }
-  return { lines, labels: AXES.flatMap((name, axis) => labelsOf(name, axis, ticks, extent, far, flat)), decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
+  return {
+    lines,
+    labels: AXES.flatMap((name, axis) => labelsOf(name, axis, ticks, extent, far, flat)),
+    decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)),
+  };
 }
 
 /** How far from the box its numbers and the names of its axes stand, in half-widths of the box. */
 const [NUMBERS, NAMES] = [0.16, 0.42];
 
 function labelsOf(
-  name: "x" | "y" | "z", axis: number, ticks: readonly number[], extent: number, far: Triple, flat: (at: readonly number[]) => [number, number],
+  name: "x" | "y" | "z",
+  axis: number,
+  ticks: readonly number[],
+  extent: number,
+  far: Triple,
+  flat: (at: readonly number[]) => [number, number],
 ): Label[] {
   // The lower axes are named along their near edges; the upright one along the edge farthest to the left.
   const edge = [...far];
   if (axis < 2) edge[1 - axis] = -edge[1 - axis]!;
   else {
-    const [one, other] = [[-far[0], far[1], 0], [far[0], -far[1], 0]];
+    const [one, other] = [
+      [-far[0], far[1], 0],
+      [far[0], -far[1], 0],
+    ];
     [edge[0], edge[1]] = flat(one)[0] < flat(other)[0] ? [one[0]!, one[1]!] : [other[0]!, other[1]!];
   }
   const middle = flat(edge.map((side, i) => (i === axis ? 0 : side)));

@@ -1,7 +1,18 @@
 // A picture of a plane on a 2-D canvas, for browsers without WebGL.
 
 import type { Palette } from "../colours";
-import { EDGE, GHOST, pixelRatio, RING, ROD_HALF_WIDTH, SPRING_HALF_WIDTH, TRAIL_HALF_WIDTH, type Drawing, type Picture, type Rod } from "./picture";
+import {
+  type Drawing,
+  EDGE,
+  GHOST,
+  type Picture,
+  pixelRatio,
+  RING,
+  ROD_HALF_WIDTH,
+  type Rod,
+  SPRING_HALF_WIDTH,
+  TRAIL_HALF_WIDTH,
+} from "./picture";
 import { strainColour, strainWidth } from "./strain";
 import { ticks, toPixels, type View } from "./view";
 

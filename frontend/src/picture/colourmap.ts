@@ -6,9 +6,22 @@ export type Colour = readonly [number, number, number];
 type Stop = readonly [lightness: number, chroma: number, hue: number];
 
 /** From dark violet to light yellow; readable in grey. */
-const SEQUENTIAL: readonly Stop[] = [[0.4, 0.14, 290], [0.51, 0.12, 262], [0.62, 0.1, 215], [0.73, 0.12, 165], [0.84, 0.15, 125], [0.95, 0.13, 103]];
+const SEQUENTIAL: readonly Stop[] = [
+  [0.4, 0.14, 290],
+  [0.51, 0.12, 262],
+  [0.62, 0.1, 215],
+  [0.73, 0.12, 165],
+  [0.84, 0.15, 125],
+  [0.95, 0.13, 103],
+];
 /** Blue below zero, vermillion above, nearly white at zero. */
-const DIVERGING: readonly Stop[] = [[0.42, 0.14, 255], [0.7, 0.1, 250], [0.96, 0.005, 90], [0.72, 0.13, 55], [0.5, 0.17, 35]];
+const DIVERGING: readonly Stop[] = [
+  [0.42, 0.14, 255],
+  [0.7, 0.1, 250],
+  [0.96, 0.005, 90],
+  [0.72, 0.13, 55],
+  [0.5, 0.17, 35],
+];
 
 const LEVELS = 256;
 

@@ -19,7 +19,8 @@ function compose(root: HTMLElement, target: HTMLCanvasElement): void {
     const canvas = stage.querySelector("canvas");
     const [x, y] = [boxes[i]!.left - left, boxes[i]!.top - top];
     if (canvas) pen.drawImage(canvas, x, y, boxes[i]!.width, boxes[i]!.height);
-    for (const element of stage.querySelectorAll<HTMLElement>(".tick, .axis, .handle:not(.covered) span, .caption, .key > span")) write(pen, element, left, top);
+    for (const element of stage.querySelectorAll<HTMLElement>(".tick, .axis, .handle:not(.covered) span, .caption, .key > span"))
+      write(pen, element, left, top);
   });
 }
 

@@ -10,13 +10,25 @@ import { trailOf } from "./trail";
 const MANY_TRAILS = 6;
 
 export function drawingOf(
-  frame: Frame, view: LabView, settings: Controls, picture: number, palette: Palette, trails: readonly Trail[],
+  frame: Frame,
+  view: LabView,
+  settings: Controls,
+  picture: number,
+  palette: Palette,
+  trails: readonly Trail[],
 ): Drawing {
   const extent = settings.extents[picture] ?? 1;
   const here = (point: number): boolean => pictureOf(view, point) === picture;
   const bobs: Bob[] = view.bodies.flatMap((body, i) =>
     body.picture === picture
-      ? [{ point: view.anchors + i, radius: (settings.radii[i] ?? 0) * extent, colour: bodyColour(palette, body.colour), ghost: body.ghost }]
+      ? [
+          {
+            point: view.anchors + i,
+            radius: (settings.radii[i] ?? 0) * extent,
+            colour: bodyColour(palette, body.colour),
+            ghost: body.ghost,
+          },
+        ]
       : [],
   );
   const rods: Rod[] = view.rods.flatMap((rod, i) =>
@@ -33,7 +45,12 @@ function pictureOf(view: LabView, point: number): number {
 
 /** The paths of the traced bodies of one picture. Their columns follow those of the channels, in the order of the bodies. */
 export function trailsOf(
-  frame: Frame, view: LabView, history: Past, picture: number, palette: Palette, wanted: { seconds: number; all: boolean },
+  frame: Frame,
+  view: LabView,
+  history: Past,
+  picture: number,
+  palette: Palette,
+  wanted: { seconds: number; all: boolean },
 ): Trail[] {
   const traced = view.bodies.filter((body) => body.trail);
   const last = (i: number): boolean => traced.slice(i + 1).every((body) => body.ghost !== traced[i]!.ghost || body.picture !== picture);

@@ -1,8 +1,8 @@
 // A unit sphere with lines and points on it, that can be turned. What is behind it shows through, faded.
 
 import type { Palette } from "../colours";
-import { COARSE, FINE, paintBall, type Field } from "./ball";
-import { basisOf, dot, type Basis, type Camera, type Triple } from "./camera";
+import { COARSE, FINE, type Field, paintBall } from "./ball";
+import { type Basis, basisOf, type Camera, dot, type Triple } from "./camera";
 import { LINE, type Scale } from "./colourmap";
 import { pixelRatio, TRAIL_HALF_WIDTH } from "./picture";
 import { toPixels, type View } from "./view";
@@ -207,7 +207,12 @@ export class GlobePicture {
   #wake({ points, age, colour, opacity }: Wake, near: boolean, palette: Palette): void {
     const pen = this.#pen;
     pen.lineCap = "butt"; // round ends of pieces that are seen through would show as beads
-    for (const [tint, more] of near ? ([[palette.paper, 2.5], [colour, 0]] as const) : ([[colour, 0]] as const)) {
+    for (const [tint, more] of near
+      ? ([
+          [palette.paper, 2.5],
+          [colour, 0],
+        ] as const)
+      : ([[colour, 0]] as const)) {
       pen.strokeStyle = tint;
       for (let i = 1; i < age.length; i++) {
         const [a, b] = [3 * (i - 1), 3 * i];

@@ -12,7 +12,11 @@ const PIECES = 4;
  * the time a trail lasts.
  */
 export function trailOf(
-  history: Past, columns: readonly [number, number], now: number, duration: number, pieces = PIECES,
+  history: Past,
+  columns: readonly [number, number],
+  now: number,
+  duration: number,
+  pieces = PIECES,
 ): Pick<Trail, "x" | "y" | "age"> {
   const times = history.times;
   const [xs, ys] = [history.column(columns[0]), history.column(columns[1])];

@@ -1,11 +1,21 @@
 // A picture of a plane with three.js: an orthographic camera, everything at its own depth.
 
 import {
-  BufferAttribute, BufferGeometry, CircleGeometry, Color, LineBasicMaterial, LineSegments, Mesh,
-  MeshBasicMaterial, OrthographicCamera, PlaneGeometry, Scene, WebGLRenderer,
+  BufferAttribute,
+  BufferGeometry,
+  CircleGeometry,
+  Color,
+  LineBasicMaterial,
+  LineSegments,
+  Mesh,
+  MeshBasicMaterial,
+  OrthographicCamera,
+  PlaneGeometry,
+  Scene,
+  WebGLRenderer,
 } from "three";
 import type { Palette } from "../colours";
-import { EDGE, GHOST, pixelRatio, RING, ROD_HALF_WIDTH, SPRING_HALF_WIDTH, type Drawing, type Picture } from "./picture";
+import { type Drawing, EDGE, GHOST, type Picture, pixelRatio, RING, ROD_HALF_WIDTH, SPRING_HALF_WIDTH } from "./picture";
 import { Ribbon } from "./ribbon";
 import { strainColour, strainWidth } from "./strain";
 import { ticks, type View } from "./view";

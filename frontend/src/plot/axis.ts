@@ -50,7 +50,8 @@ export function axisGroups(view: LabView): AxisGroup[] {
     const unit = view.channels[members[0]!]!.unit;
     const several: AxisOption[] = [];
     if (members.length > 1) several.push({ value: `all:${group}`, text: quantity(shared ? indexed("ᵢ") : group, unit) });
-    if (members.length > MANY && shared) several.push({ value: `first:${MANY}:${group}`, text: quantity(`${indexed("₁")}…${indexed("₁₀")}`, unit) });
+    if (members.length > MANY && shared)
+      several.push({ value: `first:${MANY}:${group}`, text: quantity(`${indexed("₁")}…${indexed("₁₀")}`, unit) });
     if (members.length > 1 && shared) several.push({ value: `next:${group}`, text: quantity(indexed("ᵢ₊₁"), unit) });
     const single = members.map((i) => view.channels[i]!).map((c) => ({ value: c.name, text: quantity(c.symbol || c.label, c.unit) }));
     return { label: group, options: [...several, ...single] };

@@ -4,8 +4,8 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Palette } from "../colours";
 import type { History } from "../history";
-import { follow, shownValue, valuesOf, type Curve, type Variable } from "./curve";
-import { extremes, powerRange, roundRange, splits, tickText, turnSplits, turnText, type Range } from "./range";
+import { type Curve, follow, shownValue, type Variable, valuesOf } from "./curve";
+import { extremes, powerRange, type Range, roundRange, splits, tickText, turnSplits, turnText } from "./range";
 
 export interface ChartSpec {
   readonly curves: readonly Curve[];
@@ -120,7 +120,10 @@ export class Chart {
         series: [{}, { show: false }],
         hooks: { draw: [(plot) => this.#curves(plot)] },
       },
-      [[0, 1], [0, 1]],
+      [
+        [0, 1],
+        [0, 1],
+      ],
       this.root,
     );
   }

@@ -33,7 +33,9 @@ export function Dialog({ title, wide, close, children }: Props) {
           <Icon name="close" />
         </button>
       </header>
-      <div class="sheet" tabIndex={0} role="region" aria-labelledby={id}>{children}</div>
+      <div class="sheet" tabIndex={0} role="region" aria-labelledby={id}>
+        {children}
+      </div>
     </dialog>
   );
 }

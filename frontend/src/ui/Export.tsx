@@ -26,7 +26,11 @@ export function ExportMenu() {
     if (!ready) return;
     studio.download.value = null;
     const address = new URL(ready.path, document.baseURI).href;
-    if (READABLE.test(ready.filename)) void read(address).then((content) => setText({ name: ready.filename, content }), (error) => studio.refuse(String(error)));
+    if (READABLE.test(ready.filename))
+      void read(address).then(
+        (content) => setText({ name: ready.filename, content }),
+        (error) => studio.refuse(String(error)),
+      );
     else save(address, ready.filename);
   }, [ready]);
 
@@ -45,7 +49,10 @@ export function ExportMenu() {
   const root = (): HTMLElement => menu.current!.closest<HTMLElement>(".holonomy")!;
   const picture = async (): Promise<void> => {
     done();
-    await pictureOfStages(root(), () => studio.paintNow()).then((blob) => saveBlob(blob, `${studio.lab.value!.name}.png`), (error) => studio.refuse(String(error)));
+    await pictureOfStages(root(), () => studio.paintNow()).then(
+      (blob) => saveBlob(blob, `${studio.lab.value!.name}.png`),
+      (error) => studio.refuse(String(error)),
+    );
   };
   const filming = async (): Promise<void> => {
     done();
@@ -70,11 +77,23 @@ export function ExportMenu() {
               </button>
             </li>
           ))}
-          <li><button type="button" onClick={() => void picture()}><b>PNG</b> <span>the picture as it is</span></button></li>
-          <li><button type="button" onClick={() => void filming()}><b>WebM</b> <span>{film ? "stop filming and keep the film" : "film the picture from now on"}</span></button></li>
+          <li>
+            <button type="button" onClick={() => void picture()}>
+              <b>PNG</b> <span>the picture as it is</span>
+            </button>
+          </li>
+          <li>
+            <button type="button" onClick={() => void filming()}>
+              <b>WebM</b> <span>{film ? "stop filming and keep the film" : "film the picture from now on"}</span>
+            </button>
+          </li>
         </ul>
       </details>
-      {film && <button type="button" class="plain filming" onClick={() => void filming()}>Stop filming</button>}
+      {film && (
+        <button type="button" class="plain filming" onClick={() => void filming()}>
+          Stop filming
+        </button>
+      )}
       {text && <TextDialog name={text.name} content={text.content} close={() => setText(null)} />}
     </>
   );
@@ -82,13 +101,23 @@ export function ExportMenu() {
 
 function TextDialog({ name, content, close }: { name: string; content: string; close: () => void }) {
   const [said, setSaid] = useState("");
-  const copy = (): void => void navigator.clipboard.writeText(content).then(() => setSaid("Copied."), () => setSaid("The browser does not let the page copy: mark the text and press Ctrl C."));
+  const copy = (): void =>
+    void navigator.clipboard.writeText(content).then(
+      () => setSaid("Copied."),
+      () => setSaid("The browser does not let the page copy: mark the text and press Ctrl C."),
+    );
   return (
     <Dialog title={name} wide close={close}>
-      <pre tabIndex={0} role="region" aria-label={name}>{content}</pre>
+      <pre tabIndex={0} role="region" aria-label={name}>
+        {content}
+      </pre>
       <div class="row">
-        <button type="button" class="plain" onClick={copy}>Copy</button>
-        <button type="button" class="plain" onClick={() => saveBlob(new Blob([content], { type: "text/plain" }), name)}>Save</button>
+        <button type="button" class="plain" onClick={copy}>
+          Copy
+        </button>
+        <button type="button" class="plain" onClick={() => saveBlob(new Blob([content], { type: "text/plain" }), name)}>
+          Save
+        </button>
         <span role="status">{said}</span>
       </div>
     </Dialog>

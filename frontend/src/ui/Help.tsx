@@ -8,8 +8,8 @@ export function HelpDialog({ close }: { close: () => void }) {
     <Dialog title="How to use the studio" close={close}>
       {studio.can("drag-begin") ? (
         <p>
-          The picture is computed by Python while you watch. Drag any body, while time runs or is held; it is let go at rest.
-          Every change can be undone, exactly.
+          The picture is computed by Python while you watch. Drag any body, while time runs or is held; it is let go at rest. Every change
+          can be undone, exactly.
         </p>
       ) : (
         <p>The picture replays a recorded motion.</p>
@@ -19,15 +19,17 @@ export function HelpDialog({ close }: { close: () => void }) {
         <tbody>
           {keysOf(studio).map(([keys, does]) => (
             <tr key={keys}>
-              <th scope="row"><kbd>{keys}</kbd></th>
+              <th scope="row">
+                <kbd>{keys}</kbd>
+              </th>
               <td>{does}</td>
             </tr>
           ))}
         </tbody>
       </table>
       <p>
-        <b>Energy drift</b> is the energy now minus the energy at the last change by hand. <b>Clock</b> says when the machine
-        cannot compute as fast as time should run; then the motion is slower than asked, and none of it is left out.
+        <b>Energy drift</b> is the energy now minus the energy at the last change by hand. <b>Clock</b> says when the machine cannot compute
+        as fast as time should run; then the motion is slower than asked, and none of it is left out.
       </p>
     </Dialog>
   );

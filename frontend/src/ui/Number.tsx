@@ -1,7 +1,7 @@
 // A number: a slider to feel with and a box that keeps the exact value.
 
 import { useId } from "preact/hooks";
-import { fromSlider, sliderSteps, toSlider, type Scale } from "../slider";
+import { fromSlider, type Scale, sliderSteps, toSlider } from "../slider";
 import { MathSymbol } from "./MathSymbol";
 
 interface Props {
@@ -19,7 +19,18 @@ interface Props {
   readonly set: (value: number, settled: boolean) => void;
 }
 
-export function NumberControl({ name, label, symbol, unit, spoken = unit ? `${label} in ${unit}` : label, scale, most, value, disabled, set }: Props) {
+export function NumberControl({
+  name,
+  label,
+  symbol,
+  unit,
+  spoken = unit ? `${label} in ${unit}` : label,
+  scale,
+  most,
+  value,
+  disabled,
+  set,
+}: Props) {
   const id = useId();
   return (
     <div class="number" data-parameter={name}>

@@ -6,8 +6,8 @@ import { fixed, withUnit } from "../format";
 import { useStudio } from "../studio";
 import type { LabView } from "../wire";
 import { Icon, type IconName } from "./Icon";
-import { NumberControl } from "./Number";
 import { MathSymbol } from "./MathSymbol";
+import { NumberControl } from "./Number";
 
 const SPEED_STEP = 0.1;
 const HOLD_BEFORE_REPEAT = 350;
@@ -81,7 +81,10 @@ function Clock() {
   const frame = studio.readout.value;
   const slow = studio.behind.value;
   return (
-    <span class={slow ? "clock warning" : "clock"} title={slow ? "The machine cannot compute as fast as time should run; none of the motion is left out." : undefined}>
+    <span
+      class={slow ? "clock warning" : "clock"}
+      title={slow ? "The machine cannot compute as fast as time should run; none of the motion is left out." : undefined}
+    >
       <MathSymbol of="t" /> = <span data-readout="time">{frame ? withUnit(fixed(frame.time, 3), "s") : "–"}</span>
       {slow && frame && <small>runs at {fixed(frame.rate, 2)}×</small>}
     </span>

@@ -4,10 +4,10 @@ import { effect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import { channelColour, palette } from "../colours";
-import { axisGroups, pairs, specOf, TIME, type AxisGroup, type Pair, type PlotSpec } from "../plot/axis";
+import { shortNumber, withUnit } from "../format";
+import { type AxisGroup, axisGroups, type Pair, type PlotSpec, pairs, specOf, TIME } from "../plot/axis";
 import { Chart } from "../plot/chart";
 import type { Curve, Variable } from "../plot/curve";
-import { shortNumber, withUnit } from "../format";
 import { useStudio } from "../studio";
 import type { LabView } from "../wire";
 import { Icon } from "./Icon";
@@ -33,7 +33,12 @@ export function Plots() {
   const change = (next: readonly PlotSpec[]): void => {
     studio.plots.value = next;
   };
-  const fresh = (): PlotSpec => ({ id: 1 + Math.max(-1, ...specs.map((spec) => spec.id)), x: "t", y: view.channels[0]?.name ?? "t", seconds: 20 * studio.timeUnit.value });
+  const fresh = (): PlotSpec => ({
+    id: 1 + Math.max(-1, ...specs.map((spec) => spec.id)),
+    x: "t",
+    y: view.channels[0]?.name ?? "t",
+    seconds: 20 * studio.timeUnit.value,
+  });
   return (
     <section class="plots" aria-label="Plots" data-count={specs.length}>
       {specs.map((spec, place) => (
@@ -96,9 +101,13 @@ function Plot({ place, view, spec, change, close }: Props) {
           value={String(spec.seconds)}
           onChange={(event) => change({ ...spec, seconds: Number(event.currentTarget.value) })}
         >
-          {[...new Set([...WINDOWS.map((w) => w * studio.timeUnit.value), spec.seconds])].sort((a, b) => a - b).map((seconds) => (
-            <option key={seconds} value={String(seconds)}>last {withUnit(shortNumber(seconds), "s")}</option>
-          ))}
+          {[...new Set([...WINDOWS.map((w) => w * studio.timeUnit.value), spec.seconds])]
+            .sort((a, b) => a - b)
+            .map((seconds) => (
+              <option key={seconds} value={String(seconds)}>
+                last {withUnit(shortNumber(seconds), "s")}
+              </option>
+            ))}
         </select>
         <AxisList label={`Horizontal axis of plot ${place}`} groups={groups} time value={spec.x} choose={(x) => change({ ...spec, x })} />
       </div>
@@ -140,10 +149,7 @@ function useChart(view: LabView, shown: readonly Pair[], seconds: number): RefOb
     };
   }, []);
 
-  useEffect(
-    () => effect(() => chart.current?.show({ curves: curvesOf(view, shown), seconds }, palette.value)),
-    [view, shown, seconds],
-  );
+  useEffect(() => effect(() => chart.current?.show({ curves: curvesOf(view, shown), seconds }, palette.value)), [view, shown, seconds]);
   return root;
 }
 
@@ -162,7 +168,9 @@ function AxisList({ label, groups, time, value, choose }: AxisProps) {
       {groups.map((group) => (
         <optgroup key={group.label} label={group.label}>
           {group.options.map((option) => (
-            <option key={option.value} value={option.value}>{option.text}</option>
+            <option key={option.value} value={option.value}>
+              {option.text}
+            </option>
           ))}
         </optgroup>
       ))}
@@ -187,7 +195,9 @@ function description(view: LabView, spec: PlotSpec, groups: readonly AxisGroup[]
   const text = (axis: string): string => {
     if (axis === "t") return "time";
     const channel = view.channels.find((candidate) => candidate.name === axis);
-    return channel ? channel.label : (groups.flatMap((g) => g.options.map((o) => ({ ...o, group: g.label }))).find((o) => o.value === axis)?.group ?? axis);
+    return channel
+      ? channel.label
+      : (groups.flatMap((g) => g.options.map((o) => ({ ...o, group: g.label }))).find((o) => o.value === axis)?.group ?? axis);
   };
   return `${text(spec.y)} against ${text(spec.x)}, the last ${spec.seconds} seconds`;
 }

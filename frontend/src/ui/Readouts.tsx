@@ -4,8 +4,8 @@ import { channelColour, energyColour, palette } from "../colours";
 import { fixed, scientific, within, withUnit } from "../format";
 import { useStudio } from "../studio";
 import type { CoordinateView, EnergyView, LabView } from "../wire";
-import { Section } from "./Section";
 import { MathSymbol } from "./MathSymbol";
+import { Section } from "./Section";
 
 /** Energies as bars from a common zero, motions side by side. */
 export function Energies({ view }: { view: LabView }) {
@@ -22,9 +22,15 @@ export function Energies({ view }: { view: LabView }) {
       <table>
         <thead class={groups.length > 1 ? "" : "unseen"}>
           <tr>
-            <th scope="col"><span class="unseen">Kind</span></th>
+            <th scope="col">
+              <span class="unseen">Kind</span>
+            </th>
             <th scope="col" aria-hidden="true" />
-            {groups.map((group) => <th key={group} scope="col">{group || "in joules"}</th>)}
+            {groups.map((group) => (
+              <th key={group} scope="col">
+                {group || "in joules"}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -35,11 +41,22 @@ export function Energies({ view }: { view: LabView }) {
               </th>
               <td class="bars" aria-hidden="true">
                 {[row, ...others(row)].map((energy, i) =>
-                  energy ? <Bar key={i} value={of(energy)} largest={largest} colour={energyColour(palette.value, view, energy.name)!} ghost={i > 0} name={energy.name} /> : null,
+                  energy ? (
+                    <Bar
+                      key={i}
+                      value={of(energy)}
+                      largest={largest}
+                      colour={energyColour(palette.value, view, energy.name)!}
+                      ghost={i > 0}
+                      name={energy.name}
+                    />
+                  ) : null,
                 )}
               </td>
               {[row, ...others(row)].map((energy, i) => (
-                <td key={i} class="amount" data-energy={energy?.name}>{energy && frame ? withUnit(amount(of(energy)), "J") : "–"}</td>
+                <td key={i} class="amount" data-energy={energy?.name}>
+                  {energy && frame ? withUnit(amount(of(energy)), "J") : "–"}
+                </td>
               ))}
             </tr>
           ))}
@@ -79,7 +96,9 @@ export function Meters({ view }: { view: LabView }) {
         const value = frame?.channel[i] ?? NaN;
         return (
           <div key={channel.name} class="meter" data-meter={channel.name}>
-            <span>{channel.label} <MathSymbol of={channel.symbol} /></span>
+            <span>
+              {channel.label} <MathSymbol of={channel.symbol} />
+            </span>
             <span class="amount">{Number.isFinite(value) ? withUnit(amount(value), channel.unit) : "–"}</span>
             {channel.meter !== null && (
               <meter min={0} max={channel.meter} value={Number.isFinite(value) ? value : 0} aria-label={channel.label} />
@@ -111,7 +130,8 @@ export function State({ view }: { view: LabView }) {
   const frame = useStudio().readout.value;
   const value = (coordinate: CoordinateView, i: number): string =>
     frame ? withUnit(fixed(within(frame.q[i] ?? NaN, coordinate.period), 3), coordinate.unit) : "–";
-  const rate = (coordinate: CoordinateView, i: number): string => (frame ? withUnit(fixed(frame.v[i] ?? NaN, 3), coordinate.rate_unit) : "–");
+  const rate = (coordinate: CoordinateView, i: number): string =>
+    frame ? withUnit(fixed(frame.v[i] ?? NaN, 3), coordinate.rate_unit) : "–";
   const colour = (name: string): string | undefined => {
     const channel = view.channels.findIndex((candidate) => candidate.name === name);
     return channel < 0 ? undefined : channelColour(palette.value, view, channel);
@@ -128,7 +148,9 @@ export function State({ view }: { view: LabView }) {
                 <MathSymbol of={coordinate.symbol} />
               </th>
               <td>{value(coordinate, i)}</td>
-              <th scope="row"><MathSymbol of={coordinate.rate_symbol} /></th>
+              <th scope="row">
+                <MathSymbol of={coordinate.rate_symbol} />
+              </th>
               <td>{rate(coordinate, i)}</td>
             </tr>
           ))}
@@ -163,10 +185,16 @@ export function Certificate({ view }: { view: LabView }) {
         <dt>Energy drift</dt>
         <dd data-readout="drift">{frame ? <Scientific of={frame.drift} unit="J" /> : "–"}</dd>
         <dt>Clock</dt>
-        <dd class={slow ? "warning" : ""} data-readout="clock">{frame ? clock(frame.rate, slow, studio.controls.value?.playing ?? false) : "–"}</dd>
+        <dd class={slow ? "warning" : ""} data-readout="clock">
+          {frame ? clock(frame.rate, slow, studio.controls.value?.playing ?? false) : "–"}
+        </dd>
       </dl>
       {certificate?.note && <p class="note">{certificate.note}</p>}
-      {slow && <p class="note warning" role="alert">Physics cannot keep up with the clock: the motion is slower than asked, and none of it is left out.</p>}
+      {slow && (
+        <p class="note warning" role="alert">
+          Physics cannot keep up with the clock: the motion is slower than asked, and none of it is left out.
+        </p>
+      )}
     </Section>
   );
 }
@@ -182,7 +210,13 @@ function Scientific({ of: value, unit }: { of: number; unit: string }) {
   const { mantissa, exponent } = scientific(value);
   return (
     <>
-      {exponent === null ? mantissa : <>{mantissa}·10<sup>{exponent}</sup></>}
+      {exponent === null ? (
+        mantissa
+      ) : (
+        <>
+          {mantissa}·10<sup>{exponent}</sup>
+        </>
+      )}
       {withUnit("", unit)}
     </>
   );

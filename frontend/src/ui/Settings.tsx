@@ -12,20 +12,30 @@ const TRAIL_SECONDS = [1, 2, 4, 8, 16];
 export function Settings({ view }: { view: LabView }) {
   const studio = useStudio();
   if (!studio.can("set-parameter")) {
-    return view.bodies.some((body) => body.trail) ? <Section name="settings" title="Settings"><Trails view={view} /></Section> : null;
+    return view.bodies.some((body) => body.trail) ? (
+      <Section name="settings" title="Settings">
+        <Trails view={view} />
+      </Section>
+    ) : null;
   }
   const groups = [...new Set(view.parameters.map((parameter) => parameter.group))];
   const inGroup = (group: string): ParameterView[] => view.parameters.filter((parameter) => parameter.group === group);
   return (
     <Section name="settings" title="Settings">
-      {view.choices.map((choice) => <Choice key={choice.name} of={choice} />)}
-      {groups.includes("") && inGroup("").map((parameter) => <Parameter key={parameter.name} of={parameter} />)}
-      {groups.filter((group) => group !== "").map((group) => (
-        <details key={group} class="group">
-          <summary>{group}</summary>
-          {inGroup(group).map((parameter) => <Parameter key={parameter.name} of={parameter} />)}
-        </details>
+      {view.choices.map((choice) => (
+        <Choice key={choice.name} of={choice} />
       ))}
+      {groups.includes("") && inGroup("").map((parameter) => <Parameter key={parameter.name} of={parameter} />)}
+      {groups
+        .filter((group) => group !== "")
+        .map((group) => (
+          <details key={group} class="group">
+            <summary>{group}</summary>
+            {inGroup(group).map((parameter) => (
+              <Parameter key={parameter.name} of={parameter} />
+            ))}
+          </details>
+        ))}
       <div class="switches">
         {view.toggles.map((toggle) => (
           <label key={toggle.name} class="check" title={toggle.note || undefined}>
@@ -40,13 +50,22 @@ export function Settings({ view }: { view: LabView }) {
         ))}
         <Trails view={view} />
       </div>
-      {view.actions.length > 0 && <div class="row">
-        {view.actions.map((action) => (
-          <button key={action.name} type="button" class="plain" title={action.note || undefined} disabled={!studio.ready} onClick={() => studio.send({ type: "act", name: action.name })}>
-            {action.label}
-          </button>
-        ))}
-      </div>}
+      {view.actions.length > 0 && (
+        <div class="row">
+          {view.actions.map((action) => (
+            <button
+              key={action.name}
+              type="button"
+              class="plain"
+              title={action.note || undefined}
+              disabled={!studio.ready}
+              onClick={() => studio.send({ type: "act", name: action.name })}
+            >
+              {action.label}
+            </button>
+          ))}
+        </div>
+      )}
     </Section>
   );
 }
@@ -102,7 +121,9 @@ function Choice({ of: choice }: { of: ChoiceView }) {
       <label for={id}>{choice.label}</label>
       <select id={id} value={value} disabled={!studio.ready} onChange={(event) => set(event.currentTarget.value)}>
         {choice.options.map((option) => (
-          <option key={option.value} value={option.value}>{option.label}</option>
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
         ))}
       </select>
       {note && <p class="note">{note}</p>}
@@ -140,7 +161,9 @@ function Trails({ view }: { view: LabView }) {
         onChange={(event) => (studio.trailSeconds.value = Number(event.currentTarget.value))}
       >
         {TRAIL_SECONDS.map((seconds) => (
-          <option key={seconds} value={String(seconds)}>for {withUnit(shortNumber(seconds * studio.timeUnit.value), "s")}</option>
+          <option key={seconds} value={String(seconds)}>
+            for {withUnit(shortNumber(seconds * studio.timeUnit.value), "s")}
+          </option>
         ))}
       </select>
     </div>

@@ -30,12 +30,21 @@ export function ShareDialog({ close }: { close: () => void }) {
   return (
     <Dialog title="Share this state" close={close}>
       <p>
-        The link holds the whole state: settings, time, positions and velocities, to the last bit. Whoever runs the studio
-        can open it; the part from # on is all that matters.
+        The link holds the whole state: settings, time, positions and velocities, to the last bit. Whoever runs the studio can open it; the
+        part from # on is all that matters.
       </p>
       <div class="share">
-        <input ref={box} type="text" readOnly value={address} aria-label="Link to this state" onFocus={(event) => event.currentTarget.select()} />
-        <button type="button" class="plain" disabled={!address} onClick={() => void copy()}>Copy</button>
+        <input
+          ref={box}
+          type="text"
+          readOnly
+          value={address}
+          aria-label="Link to this state"
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <button type="button" class="plain" disabled={!address} onClick={() => void copy()}>
+          Copy
+        </button>
       </div>
       <p role="status">{said}</p>
     </Dialog>

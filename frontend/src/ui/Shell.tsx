@@ -1,7 +1,7 @@
 // The frame that all labs share: pictures, player, plots, one column of controls.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { bits, fixed, withUnit, within } from "../format";
+import { bits, fixed, within, withUnit } from "../format";
 import { listen } from "../keyboard";
 import { useStudio } from "../studio";
 import type { Frame, LabView } from "../wire";
@@ -13,7 +13,7 @@ import { Certificate, Energies, Meters, State } from "./Readouts";
 import { Settings } from "./Settings";
 import { ShareDialog } from "./Share";
 import { Stages } from "./stage/Stages";
-import { Toolbar, type Sheet } from "./Toolbar";
+import { type Sheet, Toolbar } from "./Toolbar";
 
 /** `keys` is where keys are listened for: the whole page when the studio is all of it. */
 export function Shell({ keys }: { keys: Document | HTMLElement }) {
@@ -117,9 +117,9 @@ function Summary({ view }: { view: LabView }) {
 }
 
 function spoken(view: LabView, frame: Frame): string {
-  const places = view.coordinates.slice(0, SPOKEN).map((coordinate, i) =>
-    `${coordinate.symbol} ${withUnit(fixed(within(frame.q[i] ?? NaN, coordinate.period), 2), coordinate.unit)}`,
-  );
+  const places = view.coordinates
+    .slice(0, SPOKEN)
+    .map((coordinate, i) => `${coordinate.symbol} ${withUnit(fixed(within(frame.q[i] ?? NaN, coordinate.period), 2), coordinate.unit)}`);
   const total = view.energies.findIndex((energy) => energy.total);
   const energy = total < 0 ? "" : ` Total energy ${fixed(frame.energy[total] ?? NaN, 2)} J.`;
   return `Held at ${fixed(frame.time, 2)} seconds. ${places.join(", ")}.${energy}`;

@@ -14,18 +14,36 @@ export function Toolbar({ open }: { open: (sheet: Sheet) => void }) {
   return (
     <div class="toolbar">
       <div class="buttons">
-        {studio.can("undo") && <Plain icon="undo" label="Undo" what={now?.undo} keys="Control+Z" disabled={idle || !now?.undo} act={() => undo(studio)} />}
-        {studio.can("redo") && <Plain icon="redo" label="Redo" what={now?.redo} keys="Control+Shift+Z" disabled={idle || !now?.redo} act={() => redo(studio)} />}
-        {studio.can("reset") && <Plain icon="reset" label="Reset" what="back to the start" keys="R" disabled={idle} act={() => reset(studio, false)} />}
+        {studio.can("undo") && (
+          <Plain icon="undo" label="Undo" what={now?.undo} keys="Control+Z" disabled={idle || !now?.undo} act={() => undo(studio)} />
+        )}
+        {studio.can("redo") && (
+          <Plain icon="redo" label="Redo" what={now?.redo} keys="Control+Shift+Z" disabled={idle || !now?.redo} act={() => redo(studio)} />
+        )}
+        {studio.can("reset") && (
+          <Plain icon="reset" label="Reset" what="back to the start" keys="R" disabled={idle} act={() => reset(studio, false)} />
+        )}
         {studio.can("reset") && studio.can("set-parameter") && (
-          <button type="button" class="plain" disabled={idle} onClick={() => reset(studio, true)}>Back to first settings</button>
+          <button type="button" class="plain" disabled={idle} onClick={() => reset(studio, true)}>
+            Back to first settings
+          </button>
         )}
       </div>
       <div class="words">
-        {studio.can("ask-equations") && <button type="button" class="plain" disabled={idle} onClick={() => open("equations")}>Equations</button>}
-        {studio.can("share") && <button type="button" class="plain" disabled={idle} onClick={() => open("share")}>Share</button>}
+        {studio.can("ask-equations") && (
+          <button type="button" class="plain" disabled={idle} onClick={() => open("equations")}>
+            Equations
+          </button>
+        )}
+        {studio.can("share") && (
+          <button type="button" class="plain" disabled={idle} onClick={() => open("share")}>
+            Share
+          </button>
+        )}
         <ExportMenu />
-        <button type="button" class="plain round" aria-label="Help" aria-keyshortcuts="?" title="Help (?)" onClick={() => open("help")}>?</button>
+        <button type="button" class="plain round" aria-label="Help" aria-keyshortcuts="?" title="Help (?)" onClick={() => open("help")}>
+          ?
+        </button>
       </div>
     </div>
   );

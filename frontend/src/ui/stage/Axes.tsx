@@ -14,17 +14,25 @@ export function Axes({ view }: { view: View }) {
       {x.map((metre) => {
         const [left] = toPixels(view, metre, 0);
         return left > MARGIN && left < view.width - NAME ? (
-          <span key={`x${metre}`} class="tick across" style={{ left: `${left}px` }}>{fixed(metre, decimals)}</span>
+          <span key={`x${metre}`} class="tick across" style={{ left: `${left}px` }}>
+            {fixed(metre, decimals)}
+          </span>
         ) : null;
       })}
       {y.map((metre) => {
         const [, top] = toPixels(view, 0, metre);
         return top > MARGIN && top < view.height - MARGIN ? (
-          <span key={`y${metre}`} class="tick up" style={{ top: `${top}px` }}>{fixed(metre, decimals)}</span>
+          <span key={`y${metre}`} class="tick up" style={{ top: `${top}px` }}>
+            {fixed(metre, decimals)}
+          </span>
         ) : null;
       })}
-      <span class="axis across"><i>x</i> / m</span>
-      <span class="axis up"><i>y</i> / m</span>
+      <span class="axis across">
+        <i>x</i> / m
+      </span>
+      <span class="axis up">
+        <i>y</i> / m
+      </span>
     </div>
   );
 }

@@ -15,10 +15,18 @@ export function ColourKey({ surface }: { surface: Surface }) {
   const [first, last] = [shortNumber(low), shortNumber(high)];
   return (
     <div class="key colours" role="img" aria-label={`Colours: ${label} from ${first} to ${last} ${unit}`}>
-      <span class="name"><i>{symbol}</i></span>
-      <span>{least < low - slack ? "≤\u202f" : ""}{first}</span>
+      <span class="name">
+        <i>{symbol}</i>
+      </span>
+      <span>
+        {least < low - slack ? "≤\u202f" : ""}
+        {first}
+      </span>
       <span class="scale" data-colours={colours.join(";")} style={{ background: `linear-gradient(90deg, ${colours.join(", ")})` }} />
-      <span>{most > high + slack ? "≥\u202f" : ""}{last}</span>
+      <span>
+        {most > high + slack ? "≥\u202f" : ""}
+        {last}
+      </span>
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import { moveTo } from "../../commands";
 import type { Triple } from "../../picture/camera";
-import { useStudio, type Studio } from "../../studio";
+import { type Studio, useStudio } from "../../studio";
 import type { BodyView } from "../../wire";
 
 /** How places and pixels of the stage belong together. */

@@ -5,10 +5,10 @@ import { bodyColour, inkOn, palette } from "../../colours";
 import { toMetres, toPixels, type View } from "../../picture/view";
 import { useStudio } from "../../studio";
 import { Axes } from "./Axes";
-import { Handle, type Aim } from "./Handle";
-import { PlanePainter, type Handles } from "./plane";
-import { StrainKey } from "./StrainKey";
+import { type Aim, Handle } from "./Handle";
+import { type Handles, PlanePainter } from "./plane";
 import type { StageProps } from "./Stages";
+import { StrainKey } from "./StrainKey";
 
 /** Up to this many bodies, each can be reached by Tab; of more, one at a time. */
 const ALL_BY_TAB = 12;

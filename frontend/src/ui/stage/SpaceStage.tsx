@@ -4,19 +4,24 @@ import { effect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { palette } from "../../colours";
 import { fixed } from "../../format";
-import { basisOf, boxOf, projected, projectedPast, REACH, turned, type Box, type Camera } from "../../picture/camera";
+import { type Box, basisOf, boxOf, type Camera, projected, projectedPast, REACH, turned } from "../../picture/camera";
 import { drawingOf, trailsOf } from "../../picture/drawing";
 import { openPicture } from "../../picture/open";
 import type { Drawing, Picture } from "../../picture/picture";
 import { fit, toPixels, type View } from "../../picture/view";
-import { useStudio, type Studio } from "../../studio";
+import { type Studio, useStudio } from "../../studio";
 import type { Frame } from "../../wire";
 import type { StageProps } from "./Stages";
 
 const OPENING: Camera = { azimuth: -Math.PI / 3, elevation: Math.PI / 9 };
 /** Pixels that an arrow key turns by. */
 const NUDGE = 12;
-const ARROWS: Record<string, readonly [number, number]> = { ArrowLeft: [-NUDGE, 0], ArrowRight: [NUDGE, 0], ArrowUp: [0, -NUDGE], ArrowDown: [0, NUDGE] };
+const ARROWS: Record<string, readonly [number, number]> = {
+  ArrowLeft: [-NUDGE, 0],
+  ArrowRight: [NUDGE, 0],
+  ArrowUp: [0, -NUDGE],
+  ArrowDown: [0, NUDGE],
+};
 
 export function SpaceStage({ view: laboratory, picture: which }: StageProps) {
   const studio = useStudio();
@@ -123,7 +128,13 @@ function Labels({ view, box }: { view: View; box: Box }) {
         const number = typeof text === "number";
         return (
           <span key={`${text}${left}`} class={number ? "tick free" : "axis free"} style={{ left: `${left}px`, top: `${top}px` }}>
-            {number ? fixed(text, box.decimals) : <><i>{text}</i> / m</>}
+            {number ? (
+              fixed(text, box.decimals)
+            ) : (
+              <>
+                <i>{text}</i> / m
+              </>
+            )}
           </span>
         );
       })}

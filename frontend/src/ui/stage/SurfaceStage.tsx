@@ -2,20 +2,29 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { bodyColour, inkOn, palette } from "../../colours";
-import { basisOf, dot, turned, type Camera, type Triple } from "../../picture/camera";
+import { basisOf, type Camera, dot, type Triple, turned } from "../../picture/camera";
 import { toMetres, toPixels, type View } from "../../picture/view";
 import { useStudio } from "../../studio";
 import { ColourKey } from "./ColourKey";
-import { Handle, type Aim } from "./Handle";
+import { type Aim, Handle } from "./Handle";
 import type { StageProps } from "./Stages";
 import { SurfacePainter } from "./surface";
 
 const OPENING: Camera = { azimuth: -0.9, elevation: 0.38 };
 /** Pixels that an arrow key turns by. */
 const NUDGE = 12;
-const ARROWS: Record<string, readonly [number, number]> = { ArrowLeft: [-NUDGE, 0], ArrowRight: [NUDGE, 0], ArrowUp: [0, -NUDGE], ArrowDown: [0, NUDGE] };
+const ARROWS: Record<string, readonly [number, number]> = {
+  ArrowLeft: [-NUDGE, 0],
+  ArrowRight: [NUDGE, 0],
+  ArrowUp: [0, -NUDGE],
+  ArrowDown: [0, NUDGE],
+};
 /** Where the axes' names stand, in radii. */
-const NAMES: readonly (readonly [string, Triple])[] = [["x₂", [1.09, 0, 0]], ["x₃", [0, 1.09, 0]], ["x₁", [0, 0, 1.2]]];
+const NAMES: readonly (readonly [string, Triple])[] = [
+  ["x₂", [1.09, 0, 0]],
+  ["x₃", [0, 1.09, 0]],
+  ["x₁", [0, 0, 1.2]],
+];
 
 export function SurfaceStage({ view: laboratory, picture: which }: StageProps) {
   const studio = useStudio();
@@ -79,7 +88,9 @@ export function SurfaceStage({ view: laboratory, picture: which }: StageProps) {
       {surface && <ColourKey surface={surface} />}
       {curves?.note && <p class="caption below">{curves.note}</p>}
       <div class="axes" aria-hidden="true">
-        {NAMES.map(([name, place]) => <Name key={name} text={name} italic at={flat(shown.view, shown.camera, place)} back={behind(shown.camera, place)} />)}
+        {NAMES.map(([name, place]) => (
+          <Name key={name} text={name} italic at={flat(shown.view, shown.camera, place)} back={behind(shown.camera, place)} />
+        ))}
         {(curves?.marks ?? []).map(({ label, x, y, z }) => {
           const [left, top] = flat(shown.view, shown.camera, [x, y, z]);
           return <Name key={label} text={label} at={[left + 16, top - 14]} back={behind(shown.camera, [x, y, z])} />;
@@ -104,7 +115,17 @@ export function SurfaceStage({ view: laboratory, picture: which }: StageProps) {
   );
 }
 
-function Name({ text, at: [left, top], back, italic = false }: { text: string; at: readonly [number, number]; back: boolean; italic?: boolean }) {
+function Name({
+  text,
+  at: [left, top],
+  back,
+  italic = false,
+}: {
+  text: string;
+  at: readonly [number, number];
+  back: boolean;
+  italic?: boolean;
+}) {
   return (
     <span class="axis free" data-back={back} style={{ left: `${left}px`, top: `${top}px` }}>
       {italic ? <i>{text}</i> : <b>{text}</b>}

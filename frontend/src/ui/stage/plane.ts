@@ -117,7 +117,10 @@ function hideCovered(handles: Handles, { bobs, points, dimension }: Drawing, anc
   if (own.length > MOST_NUMBERS) return;
   own.forEach((bob, i) => {
     const near = (other: Bob): boolean =>
-      Math.hypot(points[bob.point * dimension]! - points[other.point * dimension]!, points[bob.point * dimension + 1]! - points[other.point * dimension + 1]!) < other.radius;
+      Math.hypot(
+        points[bob.point * dimension]! - points[other.point * dimension]!,
+        points[bob.point * dimension + 1]! - points[other.point * dimension + 1]!,
+      ) < other.radius;
     handles[bob.point - anchors]?.classList.toggle("covered", own.slice(i + 1).some(near));
   });
 }

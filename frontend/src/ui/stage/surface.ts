@@ -2,16 +2,16 @@
 
 import { effect } from "@preact/signals";
 import type { RefObject } from "preact";
-import { bodyColour, palette, type Palette } from "../../colours";
+import { bodyColour, type Palette, palette } from "../../colours";
 import { toFloats } from "../../encode";
-import { dot, type Camera } from "../../picture/camera";
+import { type Camera, dot } from "../../picture/camera";
 import { LINE, Scale } from "../../picture/colourmap";
-import { GlobePicture, type Dot, type Line, type Wake } from "../../picture/globe";
+import { type Dot, GlobePicture, type Line, type Wake } from "../../picture/globe";
 import { GHOST } from "../../picture/picture";
 import { trailOf } from "../../picture/trail";
 import { fit, toPixels, type View } from "../../picture/view";
 import type { Studio } from "../../studio";
-import type { CurveView, Curves, Frame, LabView } from "../../wire";
+import type { Curves, CurveView, Frame, LabView } from "../../wire";
 
 type Style = Omit<Line, "points">;
 
@@ -90,7 +90,13 @@ export class SurfacePainter {
   #take(curves: Curves | null, colours: Palette): void {
     const own = curves?.picture === this.which ? curves : null;
     this.#lines = (own?.curves ?? []).map((curve) => ({ points: toFloats(curve.points), ...styleOf(curve, colours) }));
-    this.#marks = (own?.marks ?? []).map(({ x, y, z }) => ({ place: [x, y, z], radius: 0.05, colour: colours.ink, opacity: 1, hollow: true }));
+    this.#marks = (own?.marks ?? []).map(({ x, y, z }) => ({
+      place: [x, y, z],
+      radius: 0.05,
+      colour: colours.ink,
+      opacity: 1,
+      hollow: true,
+    }));
   }
 
   #paint(frame: Frame): void {
@@ -98,13 +104,15 @@ export class SurfacePainter {
     if (!lab || !settings || lab.revision !== frame.revision) return;
     const colours = palette.value;
     const bodies = lab.bodies.flatMap((body, i) => (body.picture === this.which ? [{ body, i }] : [])).reverse(); // ghosts first
-    const dots = bodies.map(({ body, i }): Dot => ({
-      place: placeOf(frame, lab, i),
-      radius: (settings.radii[i] ?? 0) * this.#extent,
-      colour: bodyColour(colours, body.colour),
-      opacity: body.ghost ? GHOST : 1,
-      hollow: false,
-    }));
+    const dots = bodies.map(
+      ({ body, i }): Dot => ({
+        place: placeOf(frame, lab, i),
+        radius: (settings.radii[i] ?? 0) * this.#extent,
+        colour: bodyColour(colours, body.colour),
+        opacity: body.ghost ? GHOST : 1,
+        hollow: false,
+      }),
+    );
     const wakes = this.studio.trailsShown.value ? this.#wakes(frame, lab, colours) : [];
     this.#picture.paint({ lines: this.#lines, wakes, dots: [...this.#marks, ...dots] });
     this.stage.dataset.trails = String(wakes.length);
