@@ -158,7 +158,7 @@ def test_other_numbers_compile_nothing() -> None:
 
 
 def test_derivatives_by_closed_over_numbers() -> None:
-    def end(large: jax.Array) -> jax.Array:
+    def end(large: jax.Array | float) -> jax.Array:
         def metric(q: jax.Array) -> jax.Array:
             return jnp.diag(jnp.stack([jnp.full((), 0.49), (large + 0.7 * jnp.cos(q[0])) ** 2]))
 

@@ -462,6 +462,12 @@ def branches(v, w):
 
 
 @case(V)
+def slopes_of_branches(v):
+    three = [lambda x: x @ x, lambda x: jnp.sum(x * x * x), lambda x: jnp.sum(jnp.cos(x))]
+    return [jax.grad(lambda x, k=k: lax.switch((v[0] * k).astype(int), three, x))(v) for k in (0.0, 1.6, 99.0)]
+
+
+@case(V)
 def implicit_function(v):
     def residual(x):
         return x + 0.3 * jnp.sin(x) - v

@@ -28,16 +28,16 @@ def transport(metric: Metric, curve: Path, w: VectorLike, *, at: VectorLike | No
     """
     pieces = _pieces(curve)
     start, metric = _start(metric, pieces)
-    w = as_vector(w, "w", start.shape[0])
+    carried = as_vector(w, "w", start.shape[0])
     if at is not None:
         if len(pieces) != 1:
             raise ValueError(f"`at` needs a curve given as one function, but this one has {len(pieces)} pieces.")
-        return _along(metric, pieces[0], w, jnp.asarray(at, w.dtype))
+        return _along(metric, pieces[0], carried, jnp.asarray(at, carried.dtype))
     for piece in pieces:
-        w = _carry(metric, piece, w)
-    if known(w) and not np.all(np.isfinite(np.asarray(w))):
+        carried = _carry(metric, piece, carried)
+    if known(carried) and not np.all(np.isfinite(np.asarray(carried))):
         raise ValueError("the curve passes a place where the metric is not finite or not positive definite.")
-    return w
+    return carried
 
 
 def holonomy(metric: Metric, loop: Path) -> Float[Array, "n n"]:

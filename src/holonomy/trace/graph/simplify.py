@@ -2,12 +2,14 @@
 
 `Algebra(graph)(op, *args)` is the node for `op` applied to `args` after constant folding, cancellation of neutral and
 absorbing elements (x·0 counts as 0, also where x is not finite), collection of equal terms, moving signs and constants
-outward so that more subexpressions coincide, and parity of elementary functions.  Every rule keeps the value to a few
-roundings of the operands; none reorders long sums.
+outward so that more subexpressions coincide, and parity of elementary functions.  Every rule keeps the value to its
+last digits, also where terms cancel: a factor is taken out of a sum or a quotient only if multiplying by it is exact
+(a power of two), and a division stays a division, since what follows may be a floor or a comparison.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -153,19 +155,27 @@ def _constant_term(x: Node) -> tuple[Node, Node] | None:
 
 
 def _collect(k: Algebra, a: Node, b: Node, sign: int) -> Node | None:
-    """c₁x ± c₂x as (c₁ ± c₂)x, and c·x ± c·y as c(x ± y); None where neither fits."""
+    """c₁x ± c₂x as (c₁ ± c₂)x, and c·x ± c·y as c(x ± y), where that keeps the last digits; else None.
+
+    The first where nothing cancels, or where all products are exact; the second for exact products.
+    """
     if a.dtype[0] != "f":
         return None
     left, right = _coefficient(a), _coefficient(b)
     ca, xa = left or (1, a)
     cb, xb = right or (1, b)
-    if xa is xb:
+    if xa is xb and (ca * sign * cb > 0 or (_exact(ca) and _exact(cb))):
         return _scaled(k, ca + sign * cb, xa)
-    if left is not None and right is not None and abs(ca) == abs(cb):
+    if left is not None and right is not None and abs(ca) == abs(cb) and _exact(ca):
         if ca == cb:
             return _scaled(k, ca, k("add" if sign > 0 else "sub", xa, xb))
         return _scaled(k, ca, k("sub" if sign > 0 else "add", xa, xb))
     return None
+
+
+def _exact(c: float) -> bool:
+    """Whether multiplying by c rounds nothing: ±2ⁿ."""
+    return math.isfinite(c) and abs(math.frexp(c)[0]) == 0.5
 
 
 def _is_pythagoras(a: Node, b: Node) -> bool:
@@ -222,7 +232,7 @@ def _mul_constant(k: Algebra, a: Node, b: Node) -> Node:
     inner = _coefficient(b)
     if inner is not None:
         return k("mul", k("mul", a, k.constant(inner[0], b.dtype)), inner[1])
-    if b.op == "div" and b.args[0].op == "const":
+    if b.op == "div" and b.args[0].op == "const" and (_exact(c) or _exact(b.args[0].data)):
         return k("div", k("mul", a, b.args[0]), b.args[1])
     return k.raw("mul", a, b)
 
@@ -230,7 +240,7 @@ def _mul_constant(k: Algebra, a: Node, b: Node) -> Node:
 def _div(k: Algebra, a: Node, b: Node) -> Node:
     if a.dtype[0] != "f":
         return a if _is(b, 1) else k.raw("div", a, b)
-    if b.op == "const" and abs(b.data) >= _SMALLEST_DIVISOR:
+    if b.op == "const" and _exact(b.data) and abs(b.data) >= _SMALLEST_DIVISOR:
         return k("mul", k("div", k.constant(1, b.dtype), b), a)
     if _is(a, 0):
         return a
@@ -239,7 +249,7 @@ def _div(k: Algebra, a: Node, b: Node) -> Node:
     if b.op == "neg":
         return k("neg", k("div", a, b.args[0]))
     inner = _coefficient(a)
-    if inner is not None:
+    if inner is not None and _exact(inner[0]):
         return _scaled(k, inner[0], k("div", inner[1], b))
     return k.raw("div", a, b)
 

@@ -17,9 +17,6 @@ from holonomy.trace.native.vector_math import hexadecimal
 _STACK_BYTES: Final = 4096
 _STACK_IN_ALL: Final = 65536
 _ALIGN: Final = 64
-# Relative costs of a group of sines and cosines by its width, and of one use of the addition theorems.
-_GROUP_COST: Final = {1: 0.8, 2: 0.8, 4: 0.9, 8: 1.6}
-_ADDITION_COST: Final = 0.05
 
 
 class Emitter:
@@ -36,7 +33,6 @@ class Emitter:
         self.places: dict[Buffer, str] = {}
         self.declared: set[str] = set()
         self.widths: set[int] = set()
-        self.shared: dict[tuple[int, int], str] = {}
         self.angles: dict[Node, tuple[str, str]] = {}
         self.label = "entry"
         self.scratch = 0
@@ -86,17 +82,13 @@ class Emitter:
             level = max([levels.get(c.index, 0) for c in self.schedule.children(node)], default=0) + angle
             levels[node.index] = level
             rows.setdefault(level, ([], []))[0 if angle else 1].append(node)
-        divisions: dict[int, int] = {}
-        for node in nodes:
-            if node.op == "div" and node.dtype[0] == "f":
-                divisions[node.args[1].index] = divisions.get(node.args[1].index, 0) + 1
         for level in sorted(rows):
             angles, others = rows[level]
             self._angles(angles, block)
             for node in others:
-                self._node(node, block, divisions)
+                self._node(node)
 
-    def _node(self, node: Node, block: Block, divisions: dict[int, int]) -> None:
+    def _node(self, node: Node) -> None:
         alias = self.plan.aliases.get(node)
         if alias is not None:
             self.values[node.index] = self.value(alias)
@@ -107,53 +99,20 @@ class Emitter:
             self.values[node.index] = self._read(f"%in{leaf}", literal(element, "i8"), node.dtype)
         elif node.op == "load":
             self.values[node.index] = self._read(self.place(node.data), self.value(node.args[0]), node.dtype)
-        elif node.op == "div" and divisions.get(node.args[1].index, 0) > 1:
-            self.values[node.index] = self._shared_division(node, block)
         else:
             self.values[node.index] = scalar(self, node)
-
-    def _shared_division(self, node: Node, block: Block) -> str:
-        """a/b by one reciprocal for all quotients with this denominator."""
-        kind, below = type_of(node.dtype), node.args[1]
-        key = (below.index, id(block))
-        if key not in self.shared:
-            self.shared[key] = self.put(f"fdiv {kind} {literal(1.0, node.dtype)}, {self.value(below)}")
-        above = node.args[0]
-        if above.op == "const" and above.data == 1.0:
-            return self.shared[key]
-        return self.put(f"fmul contract {kind} {self.value(above)}, {self.shared[key]}")
 
     def _angles(self, nodes: list[Node], block: Block) -> None:
         """Sines and cosines, those of one angle together and several angles at a time.
 
-        Where angles are sums and differences of fewer others, the addition theorems take their place: the error is
-        that of rounding the two angles, which both forms have.
+        Each from its own angle: by the addition theorems sin(a - b) would lose its digits where a is near b.
         """
         angles = [a for a in dict.fromkeys([n.args[0] for n in nodes]) if a not in self.angles]
-        sums = [a for a in angles if a.op in ("add", "sub") and all(x.op != "const" for x in a.args)]
-        within = {x for a in sums for x in a.args}
-        composed = [a for a in sums if a not in within]
-        parts = [x for a in composed for x in a.args if x not in self.angles]
-        single = list(dict.fromkeys([a for a in angles if a not in composed] + parts))
-        if self._trigonometric_cost(len(single)) + _ADDITION_COST * len(composed) >= self._trigonometric_cost(
-            len(angles)
-        ):
-            composed, single = [], angles
-        pairs = self.angles | self._sines_and_cosines(single)
-        for angle in composed:
-            pairs[angle] = self._addition(angle, pairs)
+        pairs = self.angles | self._sines_and_cosines(angles)
         for node in nodes:
             self.values[node.index] = pairs[node.args[0]][0 if node.op == "sin" else 1]
         # An angle that is known outside this block may be asked for where the block was not run.
-        self.angles |= {angle: pairs[angle] for angle in (*single, *composed) if self.schedule.home(angle) is block}
-
-    def _trigonometric_cost(self, count: int) -> float:
-        cost = 0.0
-        while count > 0:
-            width = self._group(count)
-            cost += _GROUP_COST[width]
-            count -= width
-        return cost
+        self.angles |= {angle: pairs[angle] for angle in angles if self.schedule.home(angle) is block}
 
     def _group(self, left: int) -> int:
         """How many of the angles that are left to take at once."""
@@ -178,14 +137,6 @@ class Emitter:
                 sine, cosine = (self.put(f"extractelement {kind} {part}, i32 {lane}") for part in parts)
                 pairs[angle] = sine, cosine
         return pairs
-
-    def _addition(self, angle: Node, pairs: dict[Node, tuple[str, str]]) -> tuple[str, str]:
-        """sin(a ± b) and cos(a ± b); not contracted, so that sin(a - a) is 0."""
-        (sa, ca), (sb, cb) = (pairs[x] for x in angle.args)
-        plus, minus = ("fadd", "fsub") if angle.op == "add" else ("fsub", "fadd")
-        products = [self.put(f"fmul double {x}, {y}") for x, y in ((sa, cb), (ca, sb), (ca, cb), (sa, sb))]
-        sine = self.put(f"{plus} double {products[0]}, {products[1]}")
-        return sine, self.put(f"{minus} double {products[2]}, {products[3]}")
 
     # ── memory ────────────────────────────────────────────────────────────────────────────────────
     def place(self, buffer: Buffer) -> str:

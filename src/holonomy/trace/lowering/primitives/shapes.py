@@ -205,7 +205,15 @@ def _iota(low: Lowering, site: Site, *_: Value) -> Value:
     return low.constant(np.broadcast_to(view, shape).astype(DTYPES[dtype]))
 
 
+def _empty(low: Lowering, site: Site) -> Value:
+    """Values that nobody reads: what one branch of a `cond` does not save for the derivative of another. Zeros."""
+    shape, dtype = site.results[0]
+    return low.constant(np.zeros(shape, DTYPES[dtype]))
+
+
 RULES: Final[dict[str, Any]] = {
+    "empty": _empty,
+    "empty2": _empty,
     "reshape": _reshaped,
     "squeeze": _reshaped,
     "broadcast_in_dim": _broadcast_in_dim,
