@@ -32,6 +32,7 @@ def test_gradient_over_gravity_and_initial_state(method):
     np.testing.assert_allclose(g_v[0], central((0.0, 0.0, 1.0)), rtol=1e-7)
 
 
+@pytest.mark.proof
 def test_forward_and_reverse_derivatives_agree():
     def f(x):
         return final(hl.Gauss(2), x[0], x[1:2], x[2:])

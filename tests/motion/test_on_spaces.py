@@ -79,6 +79,7 @@ def test_spherical_pendulum_for_long():
     assert np.max(np.abs(np.sum(run.q**2, axis=1) - 1)) < 1e-14
 
 
+@pytest.mark.proof
 def test_rigid_body_for_long_and_its_flip():
     """Turning about the middle axis flips again and again; the momentum in space never moves."""
     spin = np.array([0.01, 2.0, 0.01])
@@ -131,30 +132,50 @@ def test_a_particle_far_out_in_hyperbolic_space(distance):
     assert np.max(np.abs(momentum - momentum[0])) < 1e-12 + 4e-16 * np.exp(2 * distance + 1.6)
 
 
+def placed(space, base, z):
+    """The point and the momentum, in the frame there, of coordinates and momenta z in the chart at `base`."""
+    y, p = jnp.split(z, 2)
+    return space.chart(base, y), jax.vjp(lambda u: space.rechart(base, y, u), jnp.zeros_like(y))[1](p)[0]
+
+
+def seen_from(space, base, q, p):
+    """The inverse of `placed`."""
+    y = space.coordinates(base, q)
+    slope = jax.jacfwd(lambda u: space.rechart(base, y, u))(jnp.zeros_like(y))
+    return jnp.concatenate([y, jnp.linalg.solve(slope.T, p)])
+
+
 @pytest.mark.parametrize(
-    "method", [hl.Gauss(1), pytest.param(hl.Gauss(2), marks=pytest.mark.proof)], ids=lambda m: m.label
+    "method",
+    [
+        hl.Gauss(2),
+        *(pytest.param(m, marks=pytest.mark.proof) for m in (hl.SymplecticEuler(), hl.Gauss(1), hl.Gauss(3))),
+    ],
+    ids=lambda m: m.label,
 )
 @pytest.mark.parametrize("case", ["sphere", "rotations", "hyperbolic"])
-def test_one_step_is_symplectic_in_local_charts(method, case):
+def test_one_step_is_symplectic(method, case):
+    """In canonical coordinates of a fixed chart around either end: the step's own chart moves with the state."""
     far, _, x, v = well_start(3.0)
     system, q0, v0 = {
         "sphere": (pendulum, np.array([0.0, 0.6, -0.8]), np.array([0.5, 0.4, 0.3])),
         "rotations": (rigid_body, np.array([1.0, 0, 0, 0]), np.array([0.0, 0.4, 1.0, 0.3])),
         "hyperbolic": (far, x, v),
     }[case]
-    h, n = 0.1, system.space.dim
+    space, h, n = system.space, 0.1, system.space.dim
     first = jax.jit(method.start)(system, 0.0, jnp.asarray(q0), jnp.asarray(v0))
+    last, _ = jax.jit(lambda s: method.step(system, 0.0, h, s))(first)
 
     @jax.jit
     @jax.jacfwd
     def step(z):
-        after, _ = method.step(system, 0.0, h, first._replace(y=z[:n], p=z[n:]))
-        return jnp.concatenate([after.y, after.p])
+        q, p = placed(space, first.anchor, z)
+        after, _ = method.step(system, 0.0, h, first._replace(anchor=q, p=p))
+        return seen_from(space, last.anchor, after.anchor, after.p)
 
-    for y in (np.zeros(n), np.full(n, 0.49)):  # from the anchor, and across a change of chart
-        derivative = step(jnp.concatenate([y, first.p]))
-        form = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
-        np.testing.assert_allclose(derivative.T @ form @ derivative, form, atol=1e-11)
+    derivative = step(jnp.concatenate([jnp.full(n, 0.2), first.p]))
+    form = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+    np.testing.assert_allclose(derivative.T @ form @ derivative, form, atol=1e-12)
 
 
 @pytest.mark.parametrize("method", [hl.RK4(), hl.Adaptive(8, 1e-11, 1e-11), hl.Gauss(2)], ids=lambda m: m.label)
@@ -176,3 +197,44 @@ def test_products_move_factor_by_factor():
     alone = hl.simulate(pendulum, [0.0, 0.6, -0.8], [0.5, 0.4, 0.3], 2.0, dt=0.01)
     np.testing.assert_allclose(run.q[:, :3], alone.q, atol=1e-12)
     np.testing.assert_allclose(run.q[:, 3], 1.0 + 2.0 * run.t, atol=1e-12)
+
+
+def test_forces_do_their_work_on_a_space():
+    """Air drag on the spherical pendulum, against RK4 with smaller steps; the certificate claims no symplecticity."""
+    damped = pendulum.forced(lambda t, x, v, p: -0.3 * v)
+    start = [0.0, 0.6, -0.8], [1.5, 0.4, 0.3]
+    run = hl.simulate(damped, *start, 2.0, dt=0.02, method=hl.Gauss(3))
+    fine = hl.simulate(damped, *start, 2.0, dt=0.0005, method=hl.RK4())
+    np.testing.assert_allclose(run.q[-1], fine.q[-1], atol=1e-9)
+    np.testing.assert_allclose(run.v[-1], fine.v[-1], atol=1e-9)
+    assert "symplectic" not in str(run.certificate)
+
+
+def test_velocity_constraints_on_a_space():
+    """Suslov's problem, a body that cannot turn about one of its axes: energy, the constraint, and RK4's motion."""
+    inertia = jnp.array([[1.0, 0.2, 0.3], [0.2, 2.0, 0.1], [0.3, 0.1, 1.5]])
+
+    def kinetic(t, q, v):
+        rate = body_rate(q, v)
+        return 0.5 * jnp.dot(rate, inertia @ rate)
+
+    body = hl.System.from_lagrangian(kinetic, space=TURNS).constrained(velocity=lambda t, q, v: body_rate(q, v)[2:])
+    q, v = np.array([1.0, 0, 0, 0]), np.array([0.0, 0.5, 0.4, 0.0])
+    run = hl.simulate(body, q, v, 4.0, dt=0.02, method=hl.Gauss(3))
+    other = hl.simulate(body, q, v, 4.0, dt=0.002, method=hl.RK4())
+    np.testing.assert_allclose(run.q[-1], other.q[-1], atol=1e-9)
+    np.testing.assert_allclose(jax.vmap(body_rate)(run.q, run.v)[:, 2], 0.0, atol=1e-13)
+    np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-10)
+
+
+@pytest.mark.proof
+def test_gradients_on_a_space():
+    """Derivatives of a final position by gravity, forward and reverse, against differences."""
+
+    def last(g):
+        system = pendulum.with_parameters(g=g)
+        return hl.simulate(system, [0.0, 0.6, -0.8], [0.5, 0.4, 0.3], 0.4, dt=0.02, method=hl.Gauss(1)).q[-1, 1]
+
+    forward, reverse = jax.jit(jax.jacfwd(last))(9.81), jax.jit(jax.grad(last))(9.81)
+    np.testing.assert_allclose(forward, reverse, rtol=1e-11)
+    np.testing.assert_allclose(forward, (last(9.81 + 1e-5) - last(9.81 - 1e-5)) / 2e-5, rtol=1e-8)

@@ -140,6 +140,31 @@ class AbstractSpace(eqx.Module):
         """The coordinates, seen from chart(x, y), of the point that has coordinates z seen from x."""
         return self.coordinates(self.chart(x, y), self.chart(x, z))
 
+    def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
+        r"""The point with coordinates y seen from the base point $\mathrm{chart}(x, \xi)$, to first order in $\xi$.
+
+        `chart(x, y)` at $\xi = 0$. The frame at the base point may be any that depends smoothly on it: a homogeneous
+        space moves the whole chart by an isometry, which is cheaper than a second chart. Variational steps
+        differentiate it by $\xi$ once, at 0.
+        """
+        return self.chart(self.chart(x, xi), y)
+
+    def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        r"""$D^\top\pi$, where $D\,d\xi$ is the change of the coordinates of `shifted_chart(x, xi, y)` seen from x."""
+        return self._shift_matrix(x, y).T @ self._local(covector, "covector")
+
+    def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        """The inverse of `pull_shift` at the same x and y."""
+        return jnp.linalg.solve(self._shift_matrix(x, y).T, self._local(covector, "covector"))
+
+    def _shift_matrix(self, x: PointLike, y: LocalLike) -> Float[Array, "dim dim"]:
+        x, y = self._point(x), self._local(y)
+        if self.flat_chart:
+            return jnp.eye(self.dim, dtype=y.dtype)
+        slope = jax.jacfwd(lambda xi: self.shifted_chart(x, xi, y))(jnp.zeros_like(y))
+        frame = jax.jacfwd(lambda z: self.chart(x, z))(y)
+        return jnp.linalg.solve(frame.T @ frame, frame.T @ slope)
+
     @property
     def chart_scale(self) -> Any:
         """The length over which charts bend: local coordinates should stay below it."""

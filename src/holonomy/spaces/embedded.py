@@ -65,16 +65,61 @@ def sphere_chart(x: Ambient, y: Float[Array, " dim"]) -> Ambient:
     return ((1.0 - k) * x + sphere_frame(x, y)) / (1.0 + k)
 
 
+def sphere_shifted_chart(x: Ambient, xi: Float[Array, " dim"], y: Float[Array, " dim"]) -> Ambient:
+    r"""`sphere_chart` with $p + A_\xi p$ for p, where $A_\xi$ turns x towards $E\xi$; linear in $\xi$."""
+    k = dot(y, y) / 4.0
+    return ((1.0 - k - dot(xi, y)) * x + sphere_frame(x, y + (1.0 - k) * xi)) / (1.0 + k)
+
+
+def sphere_pull_shift(y: Float[Array, " dim"], covector: Float[Array, " dim"]) -> Float[Array, " dim"]:
+    r"""$((1-k)\,1 + \frac12 yy^\top)\,\pi$: the change of coordinates of a point when the chart's base point moves."""
+    return (1.0 - dot(y, y) / 4.0) * covector + 0.5 * dot(y, covector) * y
+
+
+def sphere_solve_shift(y: Float[Array, " dim"], covector: Float[Array, " dim"]) -> Float[Array, " dim"]:
+    """Inverse of `sphere_pull_shift`."""
+    k = dot(y, y) / 4.0
+    return (covector - (0.5 * dot(y, covector) / (1.0 + k)) * y) / (1.0 - k)
+
+
 def sphere_coordinates(x: Ambient, p: Ambient) -> Float[Array, " dim"]:
     """Inverse of `sphere_chart`."""
     more = x + p
     return 4.0 / dot(more, more) * sphere_coframe(x, p - x)
 
 
+def sphere_rechart(x: Ambient, y: Float[Array, " dim"], z: Float[Array, " dim"]) -> Float[Array, " dim"]:
+    """Coordinates, from x, of the point with coordinates z from `sphere_chart(x, y)`: a turn, then addition."""
+    return _stereographic_sum(y, _sphere_turn(x, y, z, back=False))
+
+
+def sphere_transition(x: Ambient, y: Float[Array, " dim"], z: Float[Array, " dim"]) -> Float[Array, " dim"]:
+    """Inverse of `sphere_rechart` in z."""
+    return _sphere_turn(x, y, _stereographic_sum(-y, z), back=True)
+
+
+def _stereographic_sum(y: Float[Array, " dim"], z: Float[Array, " dim"]) -> Float[Array, " dim"]:
+    """The point that has coordinates z seen from the one with coordinates y, in frames carried along geodesics."""
+    k, j, both = dot(y, y) / 4.0, dot(z, z) / 4.0, dot(y, z) / 2.0
+    return ((1.0 - both - j) * y + (1.0 + k) * z) / (1.0 - both + k * j)
+
+
+def _sphere_turn(x: Ambient, y: Float[Array, " dim"], z: Float[Array, " dim"], back: bool) -> Float[Array, " dim"]:
+    """z in the frame at `sphere_chart(x, y)`, as components in the frame at x carried there, or the reverse."""
+    end = sphere_chart(x, y)
+    first, last = (x, end) if back else (end, x)
+    v = sphere_frame(first, z)
+    both = x + end
+    return sphere_coframe(last, v - (2.0 * dot(last, v) / dot(both, both)) * both)
+
+
 def _mirror(x: Ambient) -> tuple[Ambient, Scalar]:
     # The reflection that carries the last axis, with the sign away from x, to x; never a division by a small number.
+    # Divided by |u|² and not by its value for |x| = 1, it is orthogonal whatever the rounding of x: the frames of a
+    # long run would otherwise stretch momenta always in the same direction.
     sign = jnp.where(x[-1] >= 0, 1.0, -1.0)
-    return jnp.append(x[:-1], x[-1] + sign), 1.0 / (1.0 + jnp.abs(x[-1]))
+    u = jnp.append(x[:-1], x[-1] + sign)
+    return u, 2.0 / dot(u, u)
 
 
 def sphere_frame(x: Ambient, y: Float[Array, " dim"]) -> Ambient:
@@ -155,6 +200,12 @@ def hyper_frame(s: Ambient, y: Ambient) -> Ambient:
 def hyper_chart(s: Ambient, y: Ambient) -> Ambient:
     r"""$x\sqrt{1+|y|^2} + Ey$, $E$ the frame: the whole space, for y in the whole of $R^n$."""
     return s * jnp.sqrt(1.0 + dot(y, y)) + hyper_frame(s, y)
+
+
+def hyper_shifted_chart(s: Ambient, xi: Ambient, y: Ambient) -> Ambient:
+    r"""`hyper_chart` with $p + A_\xi p$ for p, where $A_\xi$ boosts x towards $E\xi$; linear in $\xi$."""
+    w = height(y)
+    return s * (w + dot(xi, y)) + hyper_frame(s, y + w * xi)
 
 
 def hyper_turn(s: Ambient, y: Ambient, z: Ambient, back: bool) -> Ambient:

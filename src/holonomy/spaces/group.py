@@ -64,6 +64,13 @@ class AbstractGroup(AbstractSpace):
     def vee(self, matrix: Float[Array, "m m"]) -> Local:
         """Inverse of `hat`."""
 
+    def rechart(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        """As for every space; charts are carried by left translations, so that it does not depend on x."""
+        return super().rechart(self.identity, y, z)
+
+    def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        return super().transition(self.identity, y, z)
+
     def adjoint(self, g: PointLike, xi: LocalLike) -> Local:
         r"""$\mathrm{Ad}_g\xi = g\xi g^{-1}$."""
         m = self.matrix(g)

@@ -96,6 +96,22 @@ class Hyperbolic(AbstractSpace):
         x, y, z = self._point(x), self._local(y), self._local(z)
         return self.radius * em.hyper_transition(self._spatial(x), y / self.radius, z / self.radius)
 
+    def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
+        """The chart at x carried by the boost that moves x along xi, to first order."""
+        x, xi, y = self._point(x), self._local(xi), self._local(y)
+        if self.flat_chart:
+            return x + xi + y
+        return self._leave(em.hyper_shifted_chart(self._spatial(x), xi / self.radius, y / self.radius))
+
+    def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        r"""$\sqrt{1+|y|^2}\,\pi$, lengths in units of r."""
+        y, covector = self._local(y) / self.radius, self._local(covector, "covector")
+        return covector if self.flat_chart else em.height(y) * covector
+
+    def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        y, covector = self._local(y) / self.radius, self._local(covector, "covector")
+        return covector if self.flat_chart else covector / em.height(y)
+
     @property
     def chart_scale(self) -> Any:
         """The radius."""

@@ -77,6 +77,15 @@ class Power(AbstractSpace):
     def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
         return self._map(self.space.transition, self._point(x), self._local(y), self._local(z))
 
+    def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
+        return self._map(self.space.shifted_chart, self._point(x), self._local(xi), self._local(y))
+
+    def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        return self._map(self.space.pull_shift, self._point(x), self._local(y), self._local(covector, "covector"))
+
+    def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        return self._map(self.space.solve_shift, self._point(x), self._local(y), self._local(covector, "covector"))
+
     @property
     def chart_scale(self) -> Any:
         """The scale of the single space."""

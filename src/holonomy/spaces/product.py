@@ -72,6 +72,15 @@ class Product(AbstractSpace):
     def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
         return jnp.concatenate([f.transition(*parts) for f, *parts in self._charted(x, y, z)])
 
+    def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
+        return jnp.concatenate([f.shifted_chart(*parts) for f, *parts in self._charted(x, xi, y)])
+
+    def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        return jnp.concatenate([f.pull_shift(*parts) for f, *parts in self._charted(x, y, covector)])
+
+    def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        return jnp.concatenate([f.solve_shift(*parts) for f, *parts in self._charted(x, y, covector)])
+
     def _charted(self, x: PointLike, y: LocalLike, z: LocalLike) -> Any:
         return zip(self.factors, self.split(x), self.split_local(y), self.split_local(z), strict=True)
 

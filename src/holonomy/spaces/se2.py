@@ -56,6 +56,18 @@ class SE2(AbstractGroup):
         place = _turn(x[0], -x[1], point[2:] - x[2:])
         return jnp.append(place, _angle(x, point))
 
+    def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
+        xi, y = self._local(xi), self._local(y)
+        return self.chart(x, y + jnp.stack([xi[0] - xi[2] * y[1], xi[1] + xi[2] * y[0], xi[2]]))
+
+    def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        y, p = self._local(y), self._local(covector, "covector")
+        return jnp.stack([p[0], p[1], p[2] + y[0] * p[1] - y[1] * p[0]])
+
+    def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        y, p = self._local(y), self._local(covector, "covector")
+        return jnp.stack([p[0], p[1], p[2] - y[0] * p[1] + y[1] * p[0]])
+
     def project(self, x: PointLike) -> Point:
         x = self._array(x)
         return jnp.concatenate([x[:2] / jnp.sqrt(jnp.sum(x[:2] ** 2)), x[2:]])

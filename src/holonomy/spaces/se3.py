@@ -61,6 +61,21 @@ class SE3(AbstractGroup):
         place = qt.rotate(qt.conjugate(x[:4]), point[4:] - x[4:])
         return jnp.concatenate([place, self._turns.coordinates(x[:4], point[:4])])
 
+    def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
+        x, xi, y = self.project(self._point(x)), self._local(xi), self._local(y)
+        place = x[4:] + qt.rotate(x[:4], y[:3] + xi[:3] + jnp.cross(xi[3:], y[:3]))
+        return jnp.concatenate([self._turns.shifted_chart(x[:4], xi[3:], y[3:]), place])
+
+    def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        x, y, covector = validation.as_array(x), self._local(y), self._local(covector, "covector")
+        turn = self._turns.pull_shift(x[:4], y[3:], covector[3:])
+        return jnp.concatenate([covector[:3], turn + jnp.cross(y[:3], covector[:3])])
+
+    def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        x, y, covector = validation.as_array(x), self._local(y), self._local(covector, "covector")
+        turn = covector[3:] - jnp.cross(y[:3], covector[:3])
+        return jnp.concatenate([covector[:3], self._turns.solve_shift(x[:4], y[3:], turn)])
+
     def project(self, x: PointLike) -> Point:
         x = self._array(x)
         return jnp.concatenate([self._turns.project(x[:4]), x[4:]])

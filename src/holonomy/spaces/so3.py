@@ -55,6 +55,26 @@ class SO3(AbstractGroup):
         x, point = self._unit(self._point(x)), self._unit(self._point(point, "point"))
         return qt.small_turn_inverse(self._difference(x, point))
 
+    def rechart(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        y, z = self._local(y), self._local(z)
+        return qt.small_turn_inverse(qt.multiply(qt.small_turn(y), qt.small_turn(z)))
+
+    def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        return self.rechart(x, -self._local(y), z)
+
+    def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
+        r"""$q(1 + \frac12\xi)$ times the turn of y."""
+        x, xi, y = self._unit(self._point(x)), self._local(xi), self._local(y)
+        return qt.multiply(x, qt.multiply(jnp.concatenate([jnp.ones(1, xi.dtype), 0.5 * xi]), qt.small_turn(y)))
+
+    def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        r"""$D^\top\pi$ with $D = (1-k)\,1 - \frac12\hat y + \frac18 yy^\top$, which is $1+k$ times a rotation."""
+        return _shift(self._local(y), self._local(covector, "covector"), 0.5)
+
+    def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        y = self._local(y)
+        return _shift(y, self._local(covector, "covector"), -0.5) / (1.0 + em.dot(y, y) / 16.0) ** 2
+
     def project(self, x: PointLike) -> Point:
         return self._unit(self._array(x))
 
@@ -184,3 +204,7 @@ class SO3(AbstractGroup):
         y = self._same_side(x, y)
         vector = qt.multiply(qt.conjugate(x), y - x)[1:]
         return jnp.concatenate([em.dot(x, y)[None], vector])
+
+
+def _shift(y: Local, covector: Local, sign: float) -> Local:
+    return (1.0 - em.dot(y, y) / 16.0) * covector + sign * jnp.cross(y, covector) + 0.125 * em.dot(y, covector) * y

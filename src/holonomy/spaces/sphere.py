@@ -82,6 +82,35 @@ class Sphere(AbstractSpace):
             return point - x
         return self.radius * em.sphere_coordinates(self._unit(x), self._unit(point))
 
+    def rechart(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        """As for every space, in terms of y and z and a turn that depends on x."""
+        if self.flat_chart:
+            return self._local(y) + self._local(z)
+        x, y, z = self._point(x), self._local(y), self._local(z)
+        return self.radius * em.sphere_rechart(self._unit(x), y / self.radius, z / self.radius)
+
+    def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
+        if self.flat_chart:
+            return self._local(z) - self._local(y)
+        x, y, z = self._point(x), self._local(y), self._local(z)
+        return self.radius * em.sphere_transition(self._unit(x), y / self.radius, z / self.radius)
+
+    def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
+        """The chart at x carried by the rotation that moves x along xi, to first order."""
+        x, xi, y = self._point(x), self._local(xi), self._local(y)
+        if self.flat_chart:
+            return x + xi + y
+        return self.radius * em.sphere_shifted_chart(self._unit(x), xi / self.radius, y / self.radius)
+
+    def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        r"""$((1-k)\,1 + \frac12 yy^\top)\,\pi$, $k = |y|^2/4$, lengths in units of r."""
+        y, covector = self._local(y) / self.radius, self._local(covector, "covector")
+        return covector if self.flat_chart else em.sphere_pull_shift(y, covector)
+
+    def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
+        y, covector = self._local(y) / self.radius, self._local(covector, "covector")
+        return covector if self.flat_chart else em.sphere_solve_shift(y, covector)
+
     @property
     def chart_scale(self) -> Any:
         """The radius."""

@@ -170,6 +170,33 @@ def _chart_smooth(space: AbstractSpace, s: Sample) -> Residual:
     return _gap(one, jnp.eye(space.dim)) + 0.0 * _size(third(jnp.zeros(())))
 
 
+def _chart_changes(space: AbstractSpace, s: Sample) -> Residual:
+    """rechart and transition change between the charts at x and at chart(x, y)"""
+    other, z = space.chart(s.x, s.y), jnp.flip(s.y) / 2.0
+    seen = space.rechart(s.x, s.y, z)
+    there = _gap(space.chart(s.x, seen), space.chart(other, z))
+    return there + _gap(space.transition(s.x, s.y, seen), z)
+
+
+def _chart_shifts(space: AbstractSpace, s: Sample) -> Residual:
+    """shifted_chart moves the base point of the chart; pull_shift and solve_shift are its derivative and inverse"""
+    zero = jnp.zeros_like(s.y)
+    frame = jax.jacfwd(lambda y: space.chart(s.x, y))
+    slope = jax.jacfwd(lambda xi: space.shifted_chart(s.x, xi, s.y))(zero)
+    covector = jnp.cos(jnp.arange(1.0, space.dim + 1.0))
+    local = jnp.linalg.lstsq(frame(s.y), slope)[0]
+    pulled = space.pull_shift(s.x, s.y, covector)
+    base = jax.jacfwd(lambda xi: space.shifted_chart(s.x, xi, zero))(zero)
+    return jnp.stack(
+        [
+            _gap(space.shifted_chart(s.x, zero, s.y), space.chart(s.x, s.y)),
+            _gap(base, frame(zero)),
+            _gap(pulled, covector @ local),
+            _gap(space.solve_shift(s.x, s.y, pulled), covector),
+        ]
+    ).max()
+
+
 def _inner_positive(space: AbstractSpace, s: Sample) -> Residual:
     """the inner product is symmetric, bilinear and positive definite"""
     uv, vu = space.inner(s.x, s.v, s.w), space.inner(s.x, s.w, s.v)
@@ -305,6 +332,8 @@ THEOREMS: dict[str, Callable[[AbstractSpace, Sample], Residual]] = {
     "chart at its centre": _chart_centre,
     "chart and coordinates": _chart_inverse,
     "change of chart": _chart_smooth,
+    "chart seen from another": _chart_changes,
+    "shifted chart": _chart_shifts,
     "inner product": _inner_positive,
     "geodesics keep their speed": _geodesic_speed,
     "geodesic equation": _geodesic_straight,

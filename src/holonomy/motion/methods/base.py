@@ -101,6 +101,11 @@ class AbstractMethod(eqx.Module):
         """What the method preserves; `check_method` checks it and the certificate says it."""
         return Properties()
 
+    def properties_on(self, system: System) -> Properties:
+        """What the method preserves of a system; less than `properties` where that takes a flat space."""
+        del system
+        return self.properties
+
     @property
     def traits(self) -> str:
         """The properties in words."""

@@ -13,7 +13,8 @@ from holonomy.systems import System
 def default_method(system: System) -> tuple[AbstractMethod, str]:
     """The method for a system, and why."""
     if system.constraints is None:
-        return Gauss(3), "smooth and unconstrained: symplectic, reversible, order 6"
+        kept = "symplectic, reversible" if system.flat else "symplectic"
+        return Gauss(3), f"smooth and unconstrained: {kept}, order 6"
     holonomic, velocity = system.constraints.counts
     unilateral, ratchets = system.constraints.walls
     if system.constraints.slip:

@@ -1,4 +1,4 @@
-r"""Gauss collocation on Hamilton's equations, in Lagrangian clothes."""
+r"""Gauss collocation on Hamilton's equations, with stage velocities as unknowns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion.methods import gauss_nonholonomic, phase_state, variational_step
+from holonomy.motion.methods import gauss_nonholonomic, moving_chart, phase_state, variational_step
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System, lagrangian
-from holonomy.systems.dense_solve import back_substitute, factor
 from holonomy.systems.result_code import Code
 
 # Velocities from which the next are guessed: beyond this, carrying a polynomial on multiplies rounding too much.
@@ -24,6 +23,10 @@ _REMEMBERED = 6
 
 class Gauss(AbstractMethod):
     r"""Gauss collocation with s stages in (q, p). Order 2s, symplectic, reversible.
+
+    On a space whose points are not their own coordinates it is a variational step in a chart that is renewed at every
+    step (`moving_chart`): of order 2s, symplectic, without drift of the energy, and momenta of isometries are kept to
+    round-off at any step; not reversible.
 
     Holds velocity constraints by symmetric projection (`gauss_nonholonomic`): reversible then, with energy
     bounded where the motion is reversible. No holonomic constraints.
@@ -65,6 +68,10 @@ class Gauss(AbstractMethod):
     def properties(self) -> Properties:
         return Properties(symplectic=True, reversible=True)
 
+    def properties_on(self, system: System) -> Properties:
+        # the chart of a step belongs to one of its ends
+        return self.properties if system.flat else Properties(symplectic=True)
+
     @property
     def holds(self) -> tuple[str, ...]:
         return ("velocity",)
@@ -83,30 +90,40 @@ class Gauss(AbstractMethod):
         y, p = state.y, state.p
         times = t + c * h
 
-        def gradients(w: Any) -> tuple[Any, Any]:
-            positions = y[None] + h * (a @ w + a_low @ w)
-            dq, dv = jax.vmap(jax.grad(local.lagrangian, argnums=(1, 2)))(times, positions, w)
-            if local.force is not None:
-                dq = dq + jax.vmap(local.force)(times, positions, w)
-            return dq, dv
+        def until_stages(rows: Any) -> Any:
+            return h * (a @ rows + a_low @ rows)
+
+        def until_end(rows: Any) -> Any:
+            return h * (b @ rows + b_low @ rows)
+
+        def gradients(w: Any) -> tuple[Any, Any, Any]:
+            positions = y[None] + until_stages(w)
+            slopes = jax.vmap(lambda *at: moving_chart.slopes(local, *at))(times, positions, w)
+            start = moving_chart.plain_momentum(
+                local, p, until_end(w), until_end(slopes.position), until_end(slopes.base)
+            )
+            return slopes.position, slopes.velocity, start
 
         def balance(w: Any) -> variational_step.Balance:
-            dq, dv = gradients(w)
-            pull = h * (a @ dq + a_low @ dq)
-            return variational_step.Balance(dv - (p[None] + pull), jnp.max(jnp.abs(dv)) + before, speeds)
+            dq, dv, start = gradients(w)
+            return variational_step.Balance(
+                dv - (start[None] + until_stages(dq)), jnp.max(jnp.abs(dv)) + before, speeds
+            )
 
         # Sizes that the iteration does not change are found once, outside it; |pull| is at most |dv| + |p| at its end.
         before = jnp.max(jnp.abs(p))
         speeds = jnp.max(jnp.abs(y)) / jnp.abs(h) + jnp.max(jnp.abs(guess))
         middle = b @ guess
-        mass = factor(
-            lagrangian.mass_matrix(local.lagrangian, t + 0.5 * h, y + 0.5 * h * middle, middle), local.definite
-        )
-        w, (found, count) = variational_step.solve(
-            balance, jax.vmap(lambda r: back_substitute(mass, r)), guess, self.iteration
-        )
-        dq, _ = gradients(w)
-        new = phase_state.add(system, state, (h * (b @ w), h * (b_low @ w)), (h * (b @ dq), h * (b_low @ dq)), w, h)
+        mass = lagrangian.mass_matrix(local.lagrangian, t + 0.5 * h, y + 0.5 * h * middle, middle)
+        correct = moving_chart.correction(local, mass, p, h, b + b_low)
+        w, (found, count) = variational_step.solve(balance, correct, guess, self.iteration)
+        dq, _, start = gradients(w)
+        if system.flat:
+            move, kick = (h * (b @ w), h * (b_low @ w)), (h * (b @ dq), h * (b_low @ dq))
+            new = phase_state.summed(state, move, kick, w, h)
+        else:
+            rows = moving_chart.past(state, a + a_low, b + b_low, w, h)
+            new = moving_chart.renew(system, state, until_end(w), start + until_end(dq), rows, h)
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         return new, Status(code, count)
 

@@ -17,7 +17,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from holonomy.motion.methods import phase_state
+from holonomy.motion.methods import moving_chart, phase_state
 from holonomy.motion.methods.base import Status
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.systems import System, lagrangian, root_finding
@@ -43,23 +43,22 @@ def step(
     def parts(z: Any) -> tuple[Any, Any, Any]:
         return z[: s * n].reshape(s, n), z[s * n : (s + 1) * n], z[(s + 1) * n :]
 
-    def forces(w: Any) -> tuple[Any, Any]:
-        positions = y[None] + h * (a @ w)
-        pull, momentum = jax.vmap(jax.grad(local.lagrangian, argnums=(1, 2)))(times, positions, w)
-        return pull + jax.vmap(local.force)(times, positions, w), momentum
+    def slopes(w: Any) -> moving_chart.Slopes:
+        return jax.vmap(lambda *at: moving_chart.slopes(local, *at))(times, y[None] + h * (a @ w), w)
 
-    def moves(w: Any, force: Any, mu: Any) -> tuple[Any, Any]:
-        move = h * (b @ w)
-        after = held.normals(end, y + (state.y_low + move))
-        return move, h * (b @ force) + mu @ before + mu @ after
+    def moves(w: Any, at: moving_chart.Slopes, mu: Any) -> tuple[Any, Any, Any]:
+        """The move, the momentum in the chart with which the step begins, and what is added to it until its end."""
+        move, force = h * (b @ w), h * (b @ at.position)
+        begin = moving_chart.plain_momentum(local, start + mu @ before, move, force, h * (b @ at.base))
+        return move, begin, force + mu @ held.normals(end, y + (state.y_low + move))
 
     def residual(z: Any) -> Any:
         w, last, mu = parts(z)
-        force, momentum = forces(w)
-        move, kick = moves(w, force, mu)
+        at = slopes(w)
+        move, begin, kick = moves(w, at, mu)
         x = y + (state.y_low + move)
-        inner = momentum - ((start + mu @ before)[None] + h * (a @ force))
-        final = lagrangian.momentum(local.lagrangian, end, x, last) - (start + kick)
+        inner = at.velocity - (begin[None] + h * (a @ at.position))
+        final = lagrangian.momentum(local.lagrangian, end, x, last) - (begin + kick)
         rate = held.rates(end, x, last)
         return jnp.concatenate([inner.ravel(), final, rate if idle is None else rate + idle * mu])
 
@@ -85,8 +84,11 @@ def step(
         full=full,
     )
     w, last, mu = parts(z)
-    move, kick = moves(w, forces(w)[0], mu)
-    new = phase_state.add(system, state, move, kick, w, h)
+    move, begin, kick = moves(w, slopes(w), mu)
+    if system.flat:
+        new = phase_state.summed(state, move, kick + mu @ before, w, h)
+    else:
+        new = moving_chart.renew(system, state, move, begin + kick, moving_chart.past(state, a, b, w, h), h)
     code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
     code = jnp.where(kept, code, jnp.int32(Code.rank_change))
     code = project.worse(code, project.still_redundant(local, held, end, y + (state.y_low + move), last))

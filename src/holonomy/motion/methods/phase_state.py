@@ -1,9 +1,10 @@
-r"""States in phase space: coordinates and momenta in a chart that stays while the motion is inside it.
+r"""States in phase space: coordinates and momenta in a chart.
 
-A chart that moved with every step would not do: the step would then depend on the point through its chart as well, and
-a method that is symplectic in each chart would not be symplectic. So the anchor stays until the coordinates grow, and
-then moves by a multiple of a fixed length, a choice that nearby states share. In between, the step is the method's own
-in one chart; the change of chart is the cotangent lift of a change of coordinates, which is exactly symplectic.
+`Gauss` and `SymplecticEuler` renew the chart at every step and account for that (`moving_chart`). `Rattle` and `Radau`
+take a plain step in a chart that stays while the motion is inside it: the anchor moves when the coordinates have
+grown, by a multiple of a fixed length, a choice that nearby states share. Each step and each change of chart of
+`Rattle` is symplectic, but a change of chart changes the modified energy, so that over many of them the energy may
+drift.
 """
 
 from __future__ import annotations
@@ -57,14 +58,6 @@ def leave(system: System, t: Any, state: Phase, guess: Any) -> tuple[Any, Any]:
     local = system.local(state.anchor)
     w = lagrangian.velocity(local.lagrangian, t, state.y, state.p, guess, local.definite)
     return local.leave(state.y, w)
-
-
-def add(system: System, state: Phase, dy: Any, dp: Any, stages: Any, h: Any) -> Phase:
-    """The state further by (dy, dp), summed with compensation, in a chart that reaches far enough.
-
-    An increment is one array, or two whose sum it is, the larger first.
-    """
-    return recentred(system, summed(state, dy, dp, stages, h))
 
 
 def summed(state: Phase, dy: Any, dp: Any, stages: Any, h: Any) -> Phase:

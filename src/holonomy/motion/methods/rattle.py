@@ -72,6 +72,10 @@ class Rattle(AbstractMethod):
     def properties(self) -> Properties:
         return Properties(symplectic=True, reversible=True)
 
+    def properties_on(self, system: System) -> Properties:
+        # the chart of a step belongs to one of its ends
+        return self.properties if system.flat else Properties(symplectic=True)
+
     @property
     def holds(self) -> tuple[str, ...]:
         return ("holonomic",)

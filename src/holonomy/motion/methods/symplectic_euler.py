@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 
-from holonomy.motion.methods import phase_state, projection, variational_step
+from holonomy.motion.methods import moving_chart, phase_state, projection, variational_step
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.properties import Properties
@@ -45,6 +44,9 @@ class SymplecticEuler(AbstractMethod):
     def properties(self) -> Properties:
         return Properties(symplectic=True)
 
+    def properties_on(self, system: System) -> Properties:
+        return Properties(symplectic=system.constraints is None)  # projection onto constraints is not symplectic
+
     def start(self, system: System, t: Any, q: Any, v: Any) -> Phase:
         return phase_state.enter(system, t, q, v, 1)
 
@@ -53,11 +55,11 @@ class SymplecticEuler(AbstractMethod):
         y, p, guess = state.y, state.p, state.stages[0]
 
         def balance(w: Any) -> variational_step.Balance:
-            dq, dv = jax.grad(local.lagrangian, argnums=(1, 2))(t, y, w)
-            if local.force is not None:
-                dq = dq + local.force(t, y, w)
-            size = jnp.max(jnp.abs(dv)) + jnp.max(jnp.abs(h * dq)) + jnp.max(jnp.abs(p))
-            return variational_step.Balance(dv - (p + h * dq), size, jnp.max(jnp.abs(y)) / jnp.abs(h))
+            at = moving_chart.slopes(local, t, y, w)
+            kick = h * at.position
+            begin = moving_chart.plain_momentum(local, p, h * w, kick, h * at.base)
+            size = jnp.max(jnp.abs(at.velocity)) + jnp.max(jnp.abs(kick)) + jnp.max(jnp.abs(p))
+            return variational_step.Balance(at.velocity - (begin + kick), size, jnp.max(jnp.abs(y)) / jnp.abs(h))
 
         mass = factor(lagrangian.mass_matrix(local.lagrangian, t, y, guess), local.definite)
         w, (found, count) = variational_step.solve(balance, lambda r: back_substitute(mass, r), guess, self.iteration)
@@ -69,7 +71,10 @@ class SymplecticEuler(AbstractMethod):
             x, w, status = projection.finish(local, held, t, h, y + move, end, y)
             move, kick = x - y, lagrangian.momentum(local.lagrangian, t + h, x, w) - p
             code = worse(code, status.code)
-        new = phase_state.add(system, state, move, kick, w[None], h)
+        if system.flat:
+            new = phase_state.summed(state, move, kick, w[None], h)
+        else:
+            new = moving_chart.renew(system, state, move, p + kick, (move[None], w[None]), h)
         return new, Status(code, count)
 
     @property

@@ -85,15 +85,17 @@ def of(system: System, method: AbstractMethod, *, steady: bool = True, **known: 
 
     `steady` says that the constraints let a state at rest stay at rest; where they move it, they do work.
     """
-    kept = method.properties
-    if system.constraints is not None and system.constraints.counts[1]:
-        kept = replace(kept, symplectic=False)  # motion under velocity constraints has no symplectic form to keep
+    kept = method.properties_on(system)
+    conservative = system.autonomous and steady and not system.forces and not _lossy(system)
+    if not conservative or (system.constraints is not None and system.constraints.counts[1]):
+        # a damped or driven motion does not keep the symplectic form, nor does one under velocity constraints
+        kept = replace(kept, symplectic=False)
     made = Provenance(
         method=method.label,
         order=method.order,
         properties=kept,
         variable_step=not method.fixed_step,
-        conservative=system.autonomous and steady and not system.forces and not _lossy(system),
+        conservative=conservative,
         forced=bool(system.forces),
         coordinates=system.names,
         kinds=tuple(c.kind for c in system.coordinates),

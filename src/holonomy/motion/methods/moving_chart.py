@@ -1,0 +1,122 @@
+r"""Variational steps in a chart whose base point is renewed at every step.
+
+A step from \(q_0\) works in the chart \(c(x, y)\) with base point \(x = q_0\). Its discrete action
+
+\[ A(x, W) = h\sum_i b_i\,L\bigl(c(x, Y_i),\ \partial_y c(x, Y_i)\,W_i\bigr), \qquad Y_i = h\sum_j a_{ij}W_j, \]
+
+depends on \(q_0\) through the base point as well. With \(y_1 = h\sum_j b_jW_j\), \(q_1 = c(q_0, y_1)\), \(\pi\) the new
+momentum read in the chart at \(y_1\), and \(D\) the derivative of the coordinates of a fixed label \(y_1\) by the base
+point, stationarity of the sum of actions says
+
+\[ \partial A/\partial W_j = h\,b_j\,\pi, \qquad p_0 = D^\top\pi - \partial A/\partial x. \]
+
+The second equation is what a plain step in the chart lacks: it sets \(p_0 = \pi - h\sum_i b_i\,\partial_y L_i\), which
+is symplectic in each chart, but the modified energy changes with the chart, so that the energy drifts. Here the
+discrete Lagrangian is one smooth function on \(Q\times Q\). The step is exactly symplectic, and where the chart
+commutes with an isometry of the system, its momentum is conserved exactly. The step is not its own
+adjoint, because its chart belongs to one end: it is not reversible. Forces enter by their virtual work on the same
+variations. References: Marsden and West, *Discrete mechanics and variational integrators*, 2001; Leok and Shingel,
+*General techniques for constructing variational integrators*, 2012.
+
+Where points are their own coordinates, \(c(x, y) = x + y\), all of this reduces to the method in those coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from holonomy.motion.methods.phase_state import Phase
+from holonomy.systems import System
+from holonomy.systems.dense_solve import back_substitute, eliminate, factor
+from holonomy.systems.in_chart import Local
+
+
+class Slopes(NamedTuple):
+    """Derivatives of L at a stage, forces included: by coordinates, by velocities, and by the base point."""
+
+    position: Any
+    velocity: Any
+    base: Any
+
+
+def slopes(local: Local, t: Any, y: Any, w: Any) -> Slopes:
+    """The derivatives of the Lagrangian at coordinates y and velocity w, with the forces there."""
+    system, force = local.system, local.force
+    if system.flat:
+        dq, dv = jax.grad(local.lagrangian, argnums=(1, 2))(t, y, w)
+        dq = dq if force is None else dq + force(t, y, w)
+        return Slopes(dq, dv, dq)
+
+    def lagrangian(xi: Any, y: Any, w: Any) -> Any:
+        x, v = jax.jvp(lambda z: system.space.shifted_chart(local.anchor, xi, z), (y,), (w,))
+        return system.raw_lagrangian(t, x, v)
+
+    dx, dq, dv = jax.grad(lagrangian, argnums=(0, 1, 2))(jnp.zeros_like(y), y, w)
+    if force is not None:
+        given = force(t, y, w)
+        dq, dx = dq + given, dx + system.space.pull_shift(local.anchor, y, given)
+    return Slopes(dq, dv, dx)
+
+
+def plain_momentum(local: Local, p: Any, y: Any, by_position: Any, by_base: Any) -> Any:
+    r"""The momentum from which the method in the chart at the base point has to start to end in \(\pi\).
+
+    `by_position` and `by_base` are \(h\sum_i b_i\) times the slopes; y is the end of the step.
+    """
+    if local.system.flat:
+        return p
+    return local.system.space.solve_shift(local.anchor, y, p + by_base) - by_position
+
+
+def correction(local: Local, mass: Any, p: Any, h: Any, b: Any) -> Callable[[Any], Any]:
+    r"""What turns residuals of the stages into corrections of their velocities, with matrices that stay the same.
+
+    \(\partial L_j/\partial v\) changes by \(M\,\delta W_j\), and the momentum at the start by
+    \(P\sum_j b_j\,\delta W_j\) through the end of the step, with P taken at the base point, where it vanishes
+    on symmetric spaces.
+    """
+    held = factor(mass, local.definite)
+    if local.system.flat:
+        return jax.vmap(lambda row: back_substitute(held, row))
+    shift = h * jax.jacfwd(lambda y: local.system.space.solve_shift(local.anchor, y, p))(local.origin)
+    mean, _ = eliminate(mass - shift)
+
+    def correct(rows: Any) -> Any:
+        common = shift @ back_substitute(mean, b @ rows)
+        return jax.vmap(lambda row: back_substitute(held, row + common))(rows)
+
+    return correct
+
+
+def renew(system: System, state: Phase, y: Any, p: Any, rows: tuple[Any, Any], h: Any) -> Phase:
+    """The state at coordinates y with momentum p, both in the chart of `state`, in the chart at the new point.
+
+    `rows` are the positions and velocities of past stages, oldest first, from which the next step's are guessed.
+    """
+    space, anchor = system.space, state.anchor
+    _, pull = jax.vjp(lambda z: space.rechart(anchor, y, z), jnp.zeros_like(y))
+
+    def carried(position: Any, velocity: Any) -> Any:
+        return jax.jvp(lambda z: space.transition(anchor, y, z), (position,), (velocity,))[1]
+
+    return Phase(
+        space.chart(anchor, y),
+        jnp.zeros_like(y),
+        pull(p)[0],
+        jnp.zeros_like(y),
+        jnp.zeros_like(y),
+        jax.vmap(carried)(*rows),
+        h,
+        state.h,
+    )
+
+
+def past(state: Phase, a: Any, b: Any, w: Any, h: Any) -> tuple[Any, Any]:
+    """Positions and velocities of the stages of the last step and of this one, in this step's chart, oldest first."""
+    earlier = state.stages[len(w) :]
+    positions = state.h * (a @ earlier - (b @ earlier)[None]), h * (a @ w)
+    return jnp.concatenate(positions), jnp.concatenate([earlier, w])
