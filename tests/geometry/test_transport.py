@@ -171,6 +171,7 @@ def test_other_derivatives_of_a_geodesic_and_shooting() -> None:
         Chart(polar_plane, 2).log([1.0, 0.0], [1.0, 4.0])
 
 
+@pytest.mark.proof
 def test_jacobi_fields_are_derivatives_of_geodesics() -> None:
     # through the closed form of the inhomogeneous space's geodesics
     space = Inhomogeneous(3)

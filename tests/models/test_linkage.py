@@ -107,6 +107,7 @@ def test_metric_where_the_elbow_is_straight() -> None:
     np.testing.assert_allclose([g[0, 0], g[0, 1], g[1, 1]], expected, rtol=0, atol=1e-10)
 
 
+@pytest.mark.proof
 def test_the_pole_is_a_point_like_any_other() -> None:
     for pole in (NORTH, -NORTH):
         assert abs(LINK.curvature.gaussian(pole) - 143 / 35) < 1e-12
@@ -197,6 +198,7 @@ def bending(base, mass):
     return hl.Linkage(4, base, mass, 1.0).total_bending(jnp.array([0.6, -0.48, 0.64]))
 
 
+@pytest.mark.proof
 def test_derivatives_by_base_and_mass() -> None:
     at = (np.array(3.0), np.array(0.5))
     slopes = compiler.compile(jax.jacfwd(bending, (0, 1)), at)(*at)

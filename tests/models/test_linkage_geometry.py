@@ -56,6 +56,7 @@ def test_curvature_from_the_metric_and_from_the_embedding(rods: int) -> None:
         assert np.abs(np.einsum("abN,NP,cP->abc", second, m, tangents)).max() < 1e-12
 
 
+@pytest.mark.proof
 def test_scalar_curvature_of_five_rods_in_fields() -> None:
     link = hl.Linkage(5, 3.7, np.linspace(0.1, 0.5, 5), np.linspace(1.0, 0.4, 4))
     x = np.array([[0.5, -0.5, 0.5, 0.5], [1.0, 0.0, 0.0, 0.0]])
@@ -109,6 +110,7 @@ def test_conjugate_points_are_zeros_of_a_jacobi_field() -> None:
     assert np.abs(fields).max() < 1e-10
 
 
+@pytest.mark.proof
 def test_shortest_motions_arrive_and_are_short() -> None:
     y = LINK.from_angles([-0.3, 3.5])
     found = LINK.shortest(X, y)
@@ -125,6 +127,7 @@ def test_shortest_motions_arrive_and_are_short() -> None:
     assert abs(LINK.shortest(-X, -y)[0].length - best.length) < 1e-11
 
 
+@pytest.mark.proof
 def test_symmetric_configurations_are_a_closed_geodesic() -> None:
     circle = LINK.mirror_geodesic()
     times = np.linspace(0, 1, 9)

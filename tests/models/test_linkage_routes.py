@@ -51,6 +51,7 @@ def test_reference_geodesic(route: str) -> None:
     assert np.abs(run.energy - run.energy[0]).max() < 1e-11
 
 
+@pytest.mark.proof
 def test_through_a_pole() -> None:
     """Aimed exactly at the pole: the routes without poles go through it and agree beyond it."""
     x = LINK.from_angles([0.9, 2.0])
@@ -75,6 +76,7 @@ def _beside(x, v):
     return x, v + 0.2 * across
 
 
+@pytest.mark.proof
 def test_weight_by_every_route() -> None:
     """Rods and hinges of unlike masses under gravity: energy kept, four routes agree."""
     x, v = start(HEAVY, [0.3, 1.1], [0.4, -0.8])

@@ -44,6 +44,7 @@ def test_gradients_equal_differences_and_forward_derivatives(end, method):
     np.testing.assert_allclose(back, differences, rtol=2e-7)
 
 
+@pytest.mark.proof
 def test_reverse_mode_remembers_the_root_of_the_steps():
     def memory(steps):
         compiled = jax.jit(jax.grad(functools.partial(rod_end, hl.Rattle(2), steps))).lower(AT).compile()
