@@ -1,46 +1,10 @@
-// Okabe and Ito's colours, which people with any kind of colour vision can tell apart, on paper and on a blackboard.
+// The palette of the present colour scheme, and what follows from its colours.
 
 import { signal } from "@preact/signals";
+import { DARK, LIGHT, type Palette } from "./palette";
 import type { LabView } from "./wire";
 
-export interface Palette {
-  readonly paper: string;
-  readonly ink: string;
-  readonly faint: string;
-  readonly grid: string;
-  readonly rod: string;
-  /** In the order of the bodies. */
-  readonly bodies: readonly string[];
-  /** In the order of the kinds of energy; a total is no kind of its own and is drawn in ink. */
-  readonly energies: readonly string[];
-}
-
-const BLUE = "#0072b2";
-const VERMILLION = "#d55e00";
-const GREEN = "#009e73";
-const PURPLE = "#cc79a7";
-const ORANGE = "#e69f00";
-const SKY = "#56b4e9";
-
-const LIGHT: Palette = {
-  paper: "#fdfcf8",
-  ink: "#1c1d20",
-  faint: "#64666b",
-  grid: "#e9e7df",
-  rod: "#4b4d52",
-  bodies: [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY],
-  energies: [ORANGE, GREEN, PURPLE, BLUE],
-};
-
-const DARK: Palette = {
-  paper: "#15171a",
-  ink: "#eceae4",
-  faint: "#a2a4a8",
-  grid: "#26292d",
-  rod: "#b4b6ba",
-  bodies: [SKY, ORANGE, GREEN, PURPLE, VERMILLION, BLUE],
-  energies: [ORANGE, "#2bbd93", PURPLE, SKY],
-};
+export type { Palette };
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 

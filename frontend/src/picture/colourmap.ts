@@ -1,5 +1,7 @@
 // Colours of numbers: even steps of a number look like even steps of lightness (in the coordinates of OKLab).
 
+import { LIGHT } from "../palette";
+
 export type Colour = readonly [number, number, number];
 
 /** A stop of a map: lightness 0 to 1, chroma, hue in degrees. */
@@ -26,7 +28,7 @@ const DIVERGING: readonly Stop[] = [
 const LEVELS = 256;
 
 /** Of lines on a coloured surface, by day and by night: the surface itself is light. */
-export const LINE = "#1c1d20";
+export const LINE = LIGHT.ink;
 
 /** What numbers are painted in. `low` and `high` are the ends of the scale; a scale on both sides of zero has its middle there. */
 export class Scale {

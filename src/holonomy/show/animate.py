@@ -11,6 +11,7 @@ import numpy as np
 from holonomy.extras import require
 from holonomy.files import whole
 from holonomy.show.style import OKABE_ITO, style
+from holonomy.viewer.palette import LIGHT
 
 if TYPE_CHECKING:
     from holonomy.motion import Run
@@ -66,7 +67,7 @@ def _frames(times: np.ndarray, places: np.ndarray, rods: bool, size: int) -> Any
         else:
             axes.set_aspect("equal")
         trail = axes.plot(*_blank(three), color=OKABE_ITO[1], linewidth=1.0, alpha=0.5)[0]
-        line = axes.plot(*_blank(three), "-" if rods else "", color="#555555", linewidth=2.0)[0]
+        line = axes.plot(*_blank(three), "-" if rods else "", color=LIGHT.rod, linewidth=2.0)[0]
         dots = [axes.plot(*_blank(three), "o", color=OKABE_ITO[i % 8], markersize=9)[0] for i in range(places.shape[1])]
         for k, t in enumerate(times):
             _place(trail, flat[max(0, k - 60) : k + 1, -1])

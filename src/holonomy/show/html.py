@@ -14,6 +14,7 @@ from holonomy.files import whole
 from holonomy.motion.run.storage import provenance
 from holonomy.show.bundle import bundle
 from holonomy.show.recording import record
+from holonomy.viewer.palette import DARK, LIGHT
 
 if TYPE_CHECKING:
     from holonomy.motion import Run
@@ -27,21 +28,21 @@ _LABELS = {
     "parameters": "parameters",
 }
 
-_PAGE_STYLE = """
-html, body { margin: 0; background: #fdfcf8; color: #1c1d20; color-scheme: light dark; }
-#replay { height: 100vh; height: 100dvh; min-height: 34rem; }
-@media (max-width: 760px) { #replay { height: auto; } }
-#about { max-width: 60rem; margin: 0 auto; padding: 2rem 1rem; }
-#about { font: 16px/1.4 "Source Serif 4", Charter, Georgia, serif; }
-#about h2 { font-size: 1.15rem; margin: 1.5rem 0 0.5rem; }
-#about table { border-collapse: collapse; }
-#about th { text-align: left; font-weight: 400; color: #5f6166; vertical-align: top; }
-#about th { padding: 0.15rem 1.2rem 0.15rem 0; }
-#about td { padding: 0.15rem 0; overflow-wrap: anywhere; }
-@media (prefers-color-scheme: dark) {
-  html, body { background: #15171a; color: #eceae4; }
-  #about th { color: #a2a4a8; }
-}
+_PAGE_STYLE = f"""
+html, body {{ margin: 0; background: {LIGHT.paper}; color: {LIGHT.ink}; color-scheme: light dark; }}
+#replay {{ height: 100vh; height: 100dvh; min-height: 34rem; }}
+@media (max-width: 760px) {{ #replay {{ height: auto; }} }}
+#about {{ max-width: 60rem; margin: 0 auto; padding: 2rem 1rem; }}
+#about {{ font: 16px/1.4 "Source Serif 4", Charter, Georgia, serif; }}
+#about h2 {{ font-size: 1.15rem; margin: 1.5rem 0 0.5rem; }}
+#about table {{ border-collapse: collapse; }}
+#about th {{ text-align: left; font-weight: 400; color: {LIGHT.faint}; vertical-align: top; }}
+#about th {{ padding: 0.15rem 1.2rem 0.15rem 0; }}
+#about td {{ padding: 0.15rem 0; overflow-wrap: anywhere; }}
+@media (prefers-color-scheme: dark) {{
+  html, body {{ background: {DARK.paper}; color: {DARK.ink}; }}
+  #about th {{ color: {DARK.faint}; }}
+}}
 """
 
 

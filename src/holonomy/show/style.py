@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+from holonomy.viewer.palette import OKABE_ITO as OKABE_ITO
 
 _RULES = {
     "axes.spines.top": False,
