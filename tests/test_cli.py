@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import holonomy as hl
 from holonomy import cli
+from holonomy.method_table import TABLE
 from holonomy.models import catalogue
 from holonomy.scene.json_schema import schema
 
@@ -66,7 +67,7 @@ def test_help_and_version_import_nothing_heavy() -> None:
 
 def test_help_names_every_command() -> None:
     text = holonomy("--help").output
-    for command in ("run", "derive", "models", "studio", "schema"):
+    for command in ("run", "derive", "models", "methods", "studio", "schema"):
         assert re.search(rf"^  {command} ", text, re.MULTILINE)
         assert holonomy(command, "--help").exit_code == 0
     assert holonomy().output == text
@@ -115,6 +116,13 @@ def test_quiet_is_quiet(swing: Path, tmp_path: Path) -> None:
     done = holonomy("run", swing, "--out", tmp_path, "--quiet")
     assert (done.exit_code, done.output) == (0, "")
     assert (tmp_path / "swing.nc").exists()
+
+
+def test_methods_are_listed() -> None:
+    done = holonomy("methods")
+    assert done.exit_code == 0
+    for row in TABLE:
+        assert row.name in done.stdout
 
 
 def test_models_are_listed() -> None:

@@ -234,6 +234,23 @@ def models(traceback: Traceback = False) -> None:
     Console(highlight=False).print(table)
 
 
+@app.command()
+@_plainly
+def methods(traceback: Traceback = False) -> None:
+    """List the methods of integration: their names in a scene and in Python, orders, what they keep."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from holonomy.method_table import TABLE
+
+    table = Table()
+    for heading in ("method", "in Python", "order", "keeps", "use it for"):
+        table.add_column(heading, no_wrap=heading in ("method", "in Python"))
+    for row in TABLE:
+        table.add_row(row.name, f"hl.{row.written}", row.order, row.properties.words or "–", row.use)
+    Console(highlight=False).print(table)
+
+
 def _number(value: float | tuple[float, ...]) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_number, value)) + "]"

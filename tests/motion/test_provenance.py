@@ -13,8 +13,8 @@ from tests.project.test_rooms import MODULES
 from tests.systems.constraints.examples import skate
 
 import holonomy as hl
+from holonomy.method_table import Properties
 from holonomy.motion import AbstractMethod
-from holonomy.motion.methods.properties import Properties
 from holonomy.motion.run import netcdf
 from holonomy.motion.run.storage import contents
 from holonomy.spaces import AbstractSpace

@@ -16,6 +16,12 @@ def test_tables_are_up_to_date() -> None:
     assert set(re.findall(r"<!-- table: (\w+) -->", PAGE)) == set(TABLES)
 
 
+def test_the_table_of_methods_on_the_page_about_motion_is_up_to_date() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "motion.md").read_text(encoding="utf-8")
+    assert renewed(page) == page, "run: python -m holonomy.scene.manual docs/motion.md"
+    assert re.findall(r"<!-- table: (\w+) -->", page) == ["table_of_methods"]
+
+
 def test_scenes_on_the_page_are_scenes() -> None:
     scenes = [text for text in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL) if not text.startswith("#:schema")]
     assert len(scenes) == 3

@@ -35,7 +35,7 @@ def test_every_key_has_a_form_and_a_meaning() -> None:
 
 def test_every_option_belongs_to_a_method() -> None:
     options = {field.name for field in dataclasses.fields(MethodChoice)} - {"name"}
-    assert options == {option for _, _, taken in METHODS.values() for option in taken}
+    assert options == {option for row in METHODS.values() for option in row.options}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

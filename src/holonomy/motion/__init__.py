@@ -9,6 +9,9 @@ from holonomy.motion.methods.explicit import Euler as Euler
 from holonomy.motion.methods.gauss import Gauss as Gauss
 from holonomy.motion.methods.radau import Radau as Radau
 from holonomy.motion.methods.rattle import Rattle as Rattle
+from holonomy.motion.methods.runge_kutta import AbstractRungeKutta as AbstractRungeKutta
+from holonomy.motion.methods.runge_kutta import AbstractTableauMethod as AbstractTableauMethod
+from holonomy.motion.methods.runge_kutta import Tableau as Tableau
 from holonomy.motion.methods.symplectic_euler import SymplecticEuler as SymplecticEuler
 from holonomy.motion.methods.taylor import Taylor as Taylor
 from holonomy.motion.run.certificate import Certificate as Certificate

@@ -84,7 +84,7 @@ def method(setup: Setup) -> Any:
     """The method a scene asks for, or None to let `hl.simulate` choose."""
     if setup.method is None:
         return None
-    return getattr(hl, METHODS[setup.method][0])(**setup.options)
+    return METHODS[setup.method].make(**setup.options)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""The tables of `docs/scenes.md`, made from the code that reads scenes.
+"""The tables of `docs/scenes.md` and the table of methods in `docs/motion.md`, made from the code.
 
-`python -m holonomy.scene.manual docs/scenes.md` brings the file up to date; a test says when it is not.
+`python -m holonomy.scene.manual docs/scenes.md` brings a file up to date; a test says when it is not.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from holonomy.method_table import TABLE
 from holonomy.models import catalogue
 from holonomy.scene.forms import doc_of, form_of
 from holonomy.scene.functions import CONSTANTS, FUNCTIONS
@@ -44,10 +45,25 @@ def functions() -> str:
 def methods() -> str:
     """The methods and their options."""
     rows = [
-        (f"`{name}`", f"`hl.{maker}`", ", ".join(f"`{option}`" for option in options) or "–", meaning)
-        for name, (maker, meaning, options) in METHODS.items()
+        (f"`{row.name}`", f"`hl.{row.maker}`", ", ".join(f"`{x}`" for x in row.options) or "–", row.summary)
+        for row in METHODS.values()
     ]
     return _table(("method", "in Python", "options", "what it is"), rows)
+
+
+def table_of_methods() -> str:
+    """All methods with their orders and what they keep, for the page about motion."""
+    rows = [
+        (
+            f"`{row.written}`",
+            row.order,
+            row.properties.words or "–",
+            " and ".join(row.holds) or "–",
+            row.use,
+        )
+        for row in TABLE
+    ]
+    return _table(("method", "order", "what it keeps", "constraints it holds", "use it for"), rows)
 
 
 def models() -> str:
@@ -72,14 +88,17 @@ TABLES: dict[str, Callable[[], str]] = {
     "methods": methods,
     "models": models,
 }
-"""Each table of the manual by its name in the markers around it."""
+"""Each table of the page about scenes by its name in the markers around it."""
+
+ELSEWHERE: dict[str, Callable[[], str]] = {"table_of_methods": table_of_methods}
+"""Tables of other pages, likewise."""
 
 
 def renewed(text: str) -> str:
     """A page with the tables between its markers `<!-- table: NAME -->` and `<!-- end -->` as they should be."""
 
     def table(match: re.Match[str]) -> str:
-        return f"<!-- table: {match[1]} -->\n\n{TABLES[match[1]]()}\n\n<!-- end -->"
+        return f"<!-- table: {match[1]} -->\n\n{(TABLES | ELSEWHERE)[match[1]]()}\n\n<!-- end -->"
 
     return re.sub(r"<!-- table: (\w+) -->.*?<!-- end -->", table, text, flags=re.DOTALL)
 

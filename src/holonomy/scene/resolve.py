@@ -215,7 +215,7 @@ def _method(scene: Scene) -> tuple[str | None, dict[str, Any]]:
     if choice is None:
         return None, {}
     choice = choice if isinstance(choice, MethodChoice) else MethodChoice(choice)
-    _, _, allowed = METHODS[choice.name]
+    allowed = METHODS[choice.name].options
     options: dict[str, Any] = {}
     for name in ("stages", "order", "rtol", "atol", "tol"):
         given = getattr(choice, name)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holonomy.method_table import TABLE
 from holonomy.models import catalogue
 from holonomy.models.catalogue import MOST_LINKS
 from holonomy.scene.expression import Expression
@@ -40,20 +41,8 @@ MODELS = tuple(model.name for model in catalogue())
 KINDS = ("angle", "length", "number")
 
 
-METHODS: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "gauss": ("Gauss", "Gauss collocation in (q, p): implicit, symplectic, of order 2 × stages", ("stages",)),
-    "rk4": ("RK4", "the classical Runge–Kutta method of order 4", ()),
-    "adaptive": (
-        "Adaptive",
-        "explicit with error control; dt is the spacing of saved times",
-        ("order", "rtol", "atol"),
-    ),
-    "taylor": ("Taylor", "Taylor series to round-off (needs heyoka); dt is the spacing of saved times", ("tol",)),
-    "radau": ("Radau", "Radau IIA collocation, implicit, for stiff, damped and driven motion", ("stages",)),
-    "symplectic_euler": ("SymplecticEuler", "order 1, symplectic; for teaching", ()),
-    "euler": ("Euler", "order 1; for teaching", ()),
-}
-"""Each method: the name of its class in `holonomy`, what it is, and which options it takes."""
+METHODS = {row.name: row for row in TABLE if not row.needs_constraints}
+"""The methods that a scene may name: its systems have no constraints."""
 
 
 @dataclass(frozen=True)

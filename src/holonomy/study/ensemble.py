@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from holonomy.motion import Run, problem, simulate
-from holonomy.motion.loops import plain as loop
+from holonomy.motion.loops import plain
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.run import build
@@ -63,8 +63,8 @@ def ensemble(
         raise ValueError("An ensemble runs on the host; under jit, vmap or grad use jax.vmap over hl.simulate.")
     rows = plan(given.t0, given.t_end, dt, save_every, save_at)
     runner = engine_for(given.system, given.method, engine)
-    plain = given.watched is None and not _walls(given.system)
-    if runner.native and plain and given.method.engine(given.system, engine) is None:
+    bare = given.watched is None and not _walls(given.system)
+    if runner.native and bare and given.method.engine(given.system, engine) is None:
         done = _natively(given, rows, runner, q, v, batched)
         if done is not None:
             return done
@@ -105,11 +105,11 @@ def _natively(
     now: Any = begin(members, method, *start, q, v, axes=(axes, None, None, 0, 0))
     parts: list[Any] = []
     codes = np.full(count, Code.ok, np.int32)
-    for counts, rests, wanted in loop.pieces(rows):
-        grid = (np.float64(rows.t0), np.float64(rows.dt), loop.padded(counts.astype(np.int64)))
-        grid = (*grid, loop.padded(rests.astype(np.float64)), np.int64(len(counts)))
+    for counts, rests, wanted in plain.pieces(rows):
+        grid = (np.float64(rows.t0), np.float64(rows.dt), plain.padded(counts.astype(np.int64)))
+        grid = (*grid, plain.padded(rests.astype(np.float64)), np.int64(len(counts)))
         single = jax.tree.map(lambda x: x[0], now)
-        step = runner.batch(loop.chunk, (system, method, single, *grid))
+        step = runner.batch(plain.chunk, (system, method, single, *grid))
         if step is None:
             return None
         now, shots, good = step(members, method, now, *grid, axes=(axes, None, 0, *[None] * len(grid)))
@@ -136,9 +136,9 @@ def _natively(
     )
 
 
-def _begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> loop.Progress:
-    now = loop.begin(system, method, t, q, v)
-    return now if system.constraints is None else now._replace(code=loop.consistent(system, t, q, v))
+def _begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> plain.Progress:
+    now = plain.begin(system, method, t, q, v)
+    return now if system.constraints is None else now._replace(code=plain.consistent(system, t, q, v))
 
 
 def _axes(system: System, names: set[str]) -> Any:

@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from holonomy.systems import lagrangian as mechanics
+from holonomy.systems import lagrangian
 from holonomy.systems.constraints import conditions
 from holonomy.systems.dense_solve import solve
 
@@ -85,7 +85,7 @@ class Local(eqx.Module):
             return conditions.accelerate(self, held, t, y, w)[0]
         if self.system.direct is not None:
             return self.system.direct(t, y, w, *self.system.last)
-        return mechanics.acceleration(self.lagrangian, self.applied, t, y, w, self.definite)
+        return lagrangian.acceleration(self.lagrangian, self.applied, t, y, w, self.definite)
 
     def hold(self, t: Any, y: Any, w: Any) -> conditions.Held | None:
         """The constraints to hold from this state on, or None when there are none."""

@@ -13,11 +13,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.spaces import AbstractSpace
-from holonomy.systems import lagrangian as mechanics
 from holonomy.systems import quantities, tracing
 from holonomy.systems.constraints.conditions import Constraints
 from holonomy.systems.coordinates import Coordinate
 from holonomy.systems.in_chart import Local
+from holonomy.systems.lagrangian import energy_function
 from holonomy.systems.parameters import Parameters, number
 from holonomy.trace.function import Function
 
@@ -233,7 +233,7 @@ class System(eqx.Module):
         """The energy without checks, for code that is being traced."""
         if self.kinetic is not None and self.potential is not None:
             return self.kinetic(t, q, v, *self.last) + self.potential(t, q, *self.last)
-        return mechanics.energy_function(self.raw_lagrangian, t, q, v)
+        return energy_function(self.raw_lagrangian, t, q, v)
 
     def mass_matrix(self, t: Any, q: Any, v: Any = None) -> Float[Array, "dim dim"]:
         r"""\(\partial^2 L/\partial v^2\) in the local coordinates of the space at q; v matters only where L is not

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from holonomy.method_table import Properties
 from holonomy.motion import AbstractMethod, simulate
-from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System
 from holonomy.testing.failure import judge
 

@@ -12,9 +12,9 @@ import jax.extend.core as jex
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.trace import jaxpr as reader
+from holonomy.trace.graph.dag import structural
+from holonomy.trace.jaxpr import JAXPRS, called, parts
 
-_STRUCTURAL = frozenset([0.5, -0.5, *map(float, range(-16, 17))])
 # Calls that mean nothing beyond what they call; those with derivatives of their own stay whole.
 _INLINED = frozenset(["jit", "pjit", "closed_call", "core_call"])
 
@@ -22,9 +22,9 @@ _INLINED = frozenset(["jit", "pjit", "closed_call", "core_call"])
 class Program:
     """A straight list of primitive applications on numbered slots, equal to any other of the same form.
 
-    Slots hold the inputs, then the hoisted constants, then the results in order. Float literals other than small
-    integers and one half are constants, not structure, so that two functions that differ in numbers alone are one
-    program; the structural ones stand among the arguments by value. Programs are interned: same form, same object,
+    Slots hold the inputs, then the hoisted constants, then the results in order. Float literals that are not
+    `structural` are constants, so that two functions that differ in numbers alone are one program; the structural ones
+    stand among the arguments by value. Programs are interned: same form, same object,
     hence one compiled function per form.
     """
 
@@ -77,7 +77,7 @@ def _single(value: Any) -> Any:
 
 
 def _single_params(primitive: Any, params: dict[str, Any]) -> dict[str, Any]:
-    if any(isinstance(p, reader.JAXPRS) for p in jax.tree.leaves(list(params.values()))):
+    if any(isinstance(p, JAXPRS) for p in jax.tree.leaves(list(params.values()))):
         raise ValueError(
             f"The function holds a {primitive.name} (a loop or branch), which was traced in double precision; "
             f"pass q0 in float64."
@@ -118,7 +118,7 @@ def trace(function: Callable[..., Any], example: Sequence[Any]) -> Function:
         return function(*args)
 
     closed, shape = jax.make_jaxpr(now, return_shape=True)(*example)
-    jaxpr, constants = reader.parts(closed)
+    jaxpr, constants = parts(closed)
     avals = [v.aval for v in jaxpr.invars]
     builder = _Builder(len(avals))
     outputs = builder.run(jaxpr, list(range(len(avals))), constants)
@@ -148,7 +148,7 @@ class _Builder:
         for eqn in jaxpr.eqns:
             values = [read(a) for a in eqn.invars]
             if eqn.primitive.name in _INLINED:
-                inner, constants = reader.parts(reader.called(eqn.primitive.name, eqn.params))
+                inner, constants = parts(called(eqn.primitive.name, eqn.params))
                 results = self.run(inner, values, constants)
             else:
                 row = len(self.rows)
@@ -159,7 +159,7 @@ class _Builder:
 
     def _literal(self, atom: Any) -> Any:
         value = np.asarray(atom.val, dtype=atom.aval.dtype)
-        if value.ndim == 0 and (value.dtype.kind != "f" or float(value) in _STRUCTURAL):
+        if value.ndim == 0 and (value.dtype.kind != "f" or structural(float(value))):
             return _Fixed(value)
         return self.constant(value)
 
@@ -187,7 +187,7 @@ class _Fixed:
 
     def __init__(self, value: np.ndarray):
         self.value = value
-        self.key = (value.dtype.str, value.tobytes())  # bytes, since 0.0 == -0.0
+        self.key = (value.dtype.str, value.tobytes())  # not by value: 0 and -0 differ, and NaN is itself
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -205,8 +205,8 @@ def _params_key(params: dict[str, Any]) -> Hashable:
 
 
 def _param_key(value: Any) -> Hashable:
-    if isinstance(value, reader.JAXPRS):
-        jaxpr, constants = reader.parts(value)
+    if isinstance(value, JAXPRS):
+        jaxpr, constants = parts(value)
         return (_jaxpr_key(jaxpr), tuple(map(_const_key, constants)))
     if isinstance(value, (tuple, list)):
         return tuple(map(_param_key, value))

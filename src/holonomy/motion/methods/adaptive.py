@@ -8,9 +8,9 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from holonomy.method_table import Properties
 from holonomy.motion.methods import projection
 from holonomy.motion.methods.base import AbstractMethod, Status
-from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System
 from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from holonomy.motion.methods.properties import Properties
+from holonomy.method_table import Properties
 from holonomy.systems import System
 from holonomy.systems.constraints import conditions
 from holonomy.systems.result_code import Code

@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from holonomy.method_table import Properties
 from holonomy.motion.methods import gauss_nonholonomic, moving_chart, phase_state, variational_step
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
-from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System, lagrangian
 from holonomy.systems.result_code import Code
 

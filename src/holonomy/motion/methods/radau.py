@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion.methods import phase_state as phase
+from holonomy.method_table import Properties
+from holonomy.motion.methods import phase_state
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.gauss import basis
 from holonomy.motion.methods.phase_state import Phase
-from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System, lagrangian, root_finding
 from holonomy.systems.constraints import conditions, project
 from holonomy.systems.constraints.conditions import Held, with_idle
@@ -89,7 +89,7 @@ class Radau(AbstractMethod):
         return Radau(self.stages, self.at, iteration="newton")
 
     def start(self, system: System, t: Any, q: Any, v: Any) -> RadauState:
-        state = phase.enter(system, t, q, v, self.stages)
+        state = phase_state.enter(system, t, q, v, self.stages)
         local, y, w = system.local(q), state.y, state.stages[0]
         held = local.hold(t, y, w)
         if held is None:
@@ -103,7 +103,7 @@ class Radau(AbstractMethod):
         local = system.local(now.anchor)
         held = local.hold(t, now.y, now.stages[-1])
         step = _Step(self.stages, self.at, local, held, t, h, now.y, now.p)
-        guess = step.join(*(_extrapolated(x, phase.ratio(now, h)) for x in (now.stages, state.reactions)))
+        guess = step.join(*(_extrapolated(x, phase_state.ratio(now, h)) for x in (now.stages, state.reactions)))
         z, found, count = root_finding.solve(
             step.residual,
             step.direction(guess),
@@ -119,7 +119,7 @@ class Radau(AbstractMethod):
         if held is not None:
             every = conditions.spread(local, held, t + h, end, reactions[-1])
             kept = positive(with_idle(held.normals(t + h, end) @ held.normals(t, now.y).T, held.idle))
-        new = phase.recentred(system, now._replace(y=end, p=p, stages=stages, h=h))
+        new = phase_state.recentred(system, now._replace(y=end, p=p, stages=stages, h=h))
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         code = jnp.where(kept, code, jnp.int32(Code.rank_change))
         if held is not None:

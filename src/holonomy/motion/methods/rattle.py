@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion.methods import phase_state as phase
+from holonomy.method_table import Properties
+from holonomy.motion.methods import phase_state
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
-from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System, lagrangian, root_finding
 from holonomy.systems.constraints import project
 from holonomy.systems.constraints.conditions import Held, border, bordered_solve, with_idle
@@ -90,14 +90,14 @@ class Rattle(AbstractMethod):
         return Rattle(self.order_, iteration="newton")
 
     def start(self, system: System, t: Any, q: Any, v: Any) -> RattleState:
-        state = phase.enter(system, t, q, v, 1)
+        state = phase_state.enter(system, t, q, v, 1)
         held = system.local(q).hold(t, state.y, state.stages[0])
         assert held is not None
         return RattleState(state, jnp.zeros(held.counts[0], q.dtype))
 
     def step(self, system: System, t: Any, h: Any, state: RattleState) -> tuple[RattleState, Status]:
         new, status = self._composed(system, t, h, state)
-        return new._replace(phase=phase.recentred(system, new.phase)), status
+        return new._replace(phase=phase_state.recentred(system, new.phase)), status
 
     def _composed(self, system: System, t: Any, h: Any, state: RattleState) -> tuple[RattleState, Status]:
         parts = COMPOSITIONS[self.order_]
@@ -127,7 +127,7 @@ class Rattle(AbstractMethod):
         kick = _kick(local, held, t, h, now, move, w, multipliers)
         y, p = now.y + (now.y_low + move), now.p + (now.p_low + kick)
         w, pull, found = _to_tangent(local, held, t + h, y, p, w)
-        new = phase.summed(now, move, kick + pull, w[None], h)
+        new = phase_state.summed(now, move, kick + pull, w[None], h)
         code = jnp.where((status.code == Code.ok) & ~found, jnp.int32(Code.no_convergence), status.code)
         code = project.worse(code, project.still_redundant(local, held, t + h, y, w))
         return RattleState(new, multipliers), Status(code, status.work)

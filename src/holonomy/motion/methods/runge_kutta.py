@@ -1,15 +1,78 @@
-"""What explicit Runge–Kutta methods share: a step in the chart at the present point, projection onto constraints."""
+"""Explicit Runge–Kutta methods: a tableau of numbers, a step in the chart at the present point, and projection."""
 
 from __future__ import annotations
 
 import abc
-from typing import Any
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any, ClassVar
 
 import jax
 
 from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status, fine
 from holonomy.motion.methods.projection import finish
 from holonomy.systems import System
+
+_LARGEST_DENOMINATOR = 1000  # rows whose common denominator is larger are taken as decimal numbers
+
+
+Entry = int | float | Fraction
+
+
+@dataclass(frozen=True)
+class Tableau:
+    r"""Butcher's tableau of an explicit method of s stages.
+
+    \[ Y_i = y + h\sum_{j<i} a_{ij}F_j, \quad F_i = f(t + c_i h, Y_i), \quad y \leftarrow y + h\sum_i b_i F_i,
+       \quad c_i = \sum_j a_{ij}. \]
+
+    **Arguments:** `a`, a row for each stage with as many entries as there are stages before it, the first one empty;
+    `b`, a weight for each stage; `order`, the order of convergence that these numbers give. Entries are numbers or
+    `fractions.Fraction`.
+    """
+
+    a: tuple[tuple[Entry, ...], ...]
+    b: tuple[Entry, ...]
+    order: int
+
+    def __post_init__(self) -> None:
+        lengths = [len(row) for row in self.a]
+        if not lengths or lengths != list(range(len(lengths))):
+            raise ValueError(
+                f"a must have a row for each stage, with 0, 1, 2, … entries, as an explicit method has; got rows of "
+                f"{lengths} entries."
+            )
+        if len(self.b) != len(self.a):
+            raise ValueError(f"b must have a weight for each of the {len(self.a)} stages; got {len(self.b)}.")
+        if abs(float(sum(self.b)) - 1.0) > 1e-12:
+            raise ValueError(f"The weights b must add up to 1; these add up to {float(sum(self.b))!r}.")
+
+    def advance(self, slope: Any, t: Any, h: Any, y: Any, w: Any) -> tuple[Any, Any]:
+        """One step of y' = w, w' = slope(t, y, w)."""
+        speeds, slopes = [], []
+        for row in self.a:
+            now = w + _sum(row, h, slopes) if any(row) else w
+            place = y + _sum(row, h, speeds) if any(row) else y
+            node = float(sum(row))
+            slopes.append(slope(t + node * h if node else t, place, now))
+            speeds.append(now)
+        return y + _sum(self.b, h, speeds), w + _sum(self.b, h, slopes)
+
+
+def _sum(row: tuple[Entry, ...], h: Any, values: list[Any]) -> Any:
+    """h times the sum of the values with these weights; over their common denominator, so that 1/6 costs no digit."""
+    exact = [Fraction(x).limit_denominator(_LARGEST_DENOMINATOR) for x in row]
+    below = lcm(*(x.denominator for x in exact))
+    if below > _LARGEST_DENOMINATOR or any(float(x) != float(given) for x, given in zip(exact, row, strict=True)):
+        weights, step = [float(x) for x in row], h
+    else:
+        weights, step = [float(x * below) for x in exact], h if below == 1 else h / float(below)
+    terms = [w * value if w != 1.0 else value for w, value in zip(weights, values, strict=True) if w]
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return step * total
 
 
 class AbstractRungeKutta(AbstractMethod):
@@ -47,3 +110,21 @@ class AbstractRungeKutta(AbstractMethod):
 
     def read(self, system: System, t: Any, state: PositionVelocity) -> tuple[Any, Any]:
         return state.q, state.v
+
+
+class AbstractTableauMethod(AbstractRungeKutta):
+    """An explicit Runge–Kutta method that is its tableau: a subclass sets `tableau`, and nothing else."""
+
+    tableau: ClassVar[Tableau]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not isinstance(getattr(cls, "tableau", None), Tableau):
+            raise TypeError(f"{cls.__name__} needs its numbers: write tableau = Tableau(a, b, order) in the class.")
+
+    @property
+    def order(self) -> int:
+        return self.tableau.order
+
+    def advance(self, slope: Any, t: Any, h: Any, y: Any, w: Any) -> tuple[Any, Any]:
+        return self.tableau.advance(slope, t, h, y, w)

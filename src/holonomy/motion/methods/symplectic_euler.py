@@ -7,10 +7,10 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
+from holonomy.method_table import Properties
 from holonomy.motion.methods import moving_chart, phase_state, projection, variational_step
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
-from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System, lagrangian
 from holonomy.systems.constraints.project import worse
 from holonomy.systems.dense_solve import back_substitute, factor

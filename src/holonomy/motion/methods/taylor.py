@@ -12,13 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from holonomy.extras import require
+from holonomy.method_table import Properties
 from holonomy.motion.events import taylor_events
 from holonomy.motion.loops import plain, with_events
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status
-from holonomy.motion.methods.properties import Properties
-from holonomy.systems import System
-from holonomy.systems import lagrangian as mechanics
+from holonomy.systems import System, lagrangian
 from holonomy.systems.result_code import Code
 from holonomy.trace import heyoka
 from holonomy.trace.lowering.statements import Unsupported
@@ -239,10 +238,10 @@ def _traceable(system: System) -> tuple[Any, Any]:
         return system.lagrangian(t, q, v, *last(p)), force(t, q, v, *p)
 
     def direct(t: Any, q: Any, v: Any, *p: Any) -> Any:
-        def lagrangian(s: Any, x: Any, w: Any) -> Any:
+        def function(s: Any, x: Any, w: Any) -> Any:
             return system.lagrangian(s, x, w, *last(p))
 
-        right = mechanics.inertial_force(lagrangian, t, q, v) + force(t, q, v, *p)
-        return mechanics.mass_matrix(lagrangian, t, q, v), right
+        right = lagrangian.inertial_force(function, t, q, v) + force(t, q, v, *p)
+        return lagrangian.mass_matrix(function, t, q, v), right
 
     return energies, direct

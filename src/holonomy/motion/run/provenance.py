@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from jax.core import Tracer
 
+from holonomy.method_table import Properties
 from holonomy.motion.methods.base import AbstractMethod
-from holonomy.motion.methods.properties import Properties
 from holonomy.systems import System
 
 _METHOD = re.compile(r"(?P<label>.*) \((?:(?P<words>.*), )?order (?P<order>\d+)\)")

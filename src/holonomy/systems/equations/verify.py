@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import sympy as sp
 
-from holonomy.systems import lagrangian as mechanics
+from holonomy.systems import lagrangian
 from holonomy.trace.graph.numeric import evaluate
 from holonomy.trace.lowering.scalarise import scalarise
 
@@ -62,7 +62,7 @@ def check(system: System, names: Names, found: Symbolic) -> None:
 
 def _reference(system: System) -> Any:
     """(t, q, v, a) -> known values, all derivatives by automatic differentiation."""
-    lagrangian, n = system.raw_lagrangian, system.space.point_dim
+    function, n = system.raw_lagrangian, system.space.point_dim
     held = system.constraints
     p = (system.parameters,) if system.parametric else ()
 
@@ -77,11 +77,11 @@ def _reference(system: System) -> Any:
 
     def everything(t: Any, q: Any, v: Any) -> dict[str, Any]:
         return {
-            "L": lagrangian(t, q, v),
-            "p": mechanics.momentum(lagrangian, t, q, v),
-            "M": mechanics.mass_matrix(lagrangian, t, q, v),
-            "f": mechanics.inertial_force(lagrangian, t, q, v),
-            "pull": jax.grad(lagrangian, argnums=1)(t, q, v),
+            "L": function(t, q, v),
+            "p": lagrangian.momentum(function, t, q, v),
+            "M": lagrangian.mass_matrix(function, t, q, v),
+            "f": lagrangian.inertial_force(function, t, q, v),
+            "pull": jax.grad(function, argnums=1)(t, q, v),
             "Q": system.raw_force(t, q, v),
             **conditions(t, q, v),
         }
