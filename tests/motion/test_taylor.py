@@ -13,7 +13,7 @@ import pytest
 import holonomy as hl
 from holonomy.models import classics
 from holonomy.motion.events import taylor_events
-from holonomy.motion.methods import taylor as room
+from holonomy.motion.methods.taylor_engine import motion_of
 from holonomy.trace import heyoka as taylor
 
 heyoka = pytest.importorskip("heyoka")
@@ -40,7 +40,7 @@ def test_double_pendulum_to_round_off() -> None:
 
 def test_first_step_looks_at_more_than_two_orders() -> None:
     """At rest at π/2 only every fourth order is there; the step must not be longer than from a start nearby."""
-    motion, constants = room.motion_of(replace(classics.simple_pendulum(1.0, 1.0, 9.81), definite=True))
+    motion, constants = motion_of(replace(classics.simple_pendulum(1.0, 1.0, 9.81), definite=True))
     ta = motion.integrator(None, constants)
     steps = []
     for angle in (np.pi / 2, np.pi / 2 - 0.2, 0.0):
@@ -142,7 +142,7 @@ def test_other_numbers_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_dense_lagrangian_costs_what_hand_written_equations_cost(links: int, most: float) -> None:
     """Products of series: hand-written equations with LDLᵀ have 14, 35 and 68 (sine and cosine counted as two)."""
     system = classics.multi_pendulum((1.0, 2.0, 0.5, 1.5)[:links], (1.0, 0.7, 1.1, 0.9)[:links], 9.81)
-    motion, _ = room.motion_of(replace(system, definite=True))
+    motion, _ = motion_of(replace(system, definite=True))
     assert taylor.cost(motion.accelerations) <= most
 
 

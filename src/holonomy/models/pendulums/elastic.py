@@ -55,8 +55,7 @@ def ElasticPendulum(
     )
     for name in ("lengths", "masses", "stiffness"):
         positive(name, links[name])
-    if dimension not in (2, 3):
-        raise ValueError(f"A pendulum hangs in the plane or in space: dimension is 2 or 3; got {dimension!r}.")
+    pendulum.refuse_dimension(dimension)
     numbers = chosen(parameters, {**links, "gravity": gravity})
     place = pendulum.pivot_at(pivot, dimension, parameters is not None)
 
@@ -77,6 +76,19 @@ def ElasticPendulum(
         coordinates={f"{axis}{i + 1}": "length" for i in range(len(links["lengths"])) for axis in "xyz"[:dimension]},
         parameters=numbers,
     )
+    forces = _frictions(links, spans, dimension)
+    for force in forces:
+        system = system.forced(force)
+
+    def newton(t: Any, q: Any, v: Any, p: Any) -> Any:
+        total = sum((force(t, q, v, p) for force in forces), start=-jax.grad(potential, argnums=1)(t, q, p))
+        return total / jnp.repeat(p.masses, dimension)
+
+    return system.with_acceleration(newton)
+
+
+def _frictions(links: Mapping[str, Any], spans: Callable[..., Any], dimension: int) -> list[Callable[..., Any]]:
+    """Friction of the air and in the springs, where there is some; `spans` are the springs' lengths."""
     forces: list[Callable[..., Any]] = []
     if "damping" in links:
         forces.append(lambda t, q, v, p: -jnp.repeat(p.damping, dimension) * v)
@@ -87,14 +99,7 @@ def ElasticPendulum(
             return jax.vjp(lambda y: spans(t, y, p), q)[1](-p.spring_damping * rate)[0]
 
         forces.append(dashpots)
-    for force in forces:
-        system = system.forced(force)
-
-    def newton(t: Any, q: Any, v: Any, p: Any) -> Any:
-        total = sum((force(t, q, v, p) for force in forces), start=-jax.grad(potential, argnums=1)(t, q, p))
-        return total / jnp.repeat(p.masses, dimension)
-
-    return system.with_acceleration(newton)
+    return forces
 
 
 def to_elastic(rigid: System, elastic: System, t: Any, q: Any, v: Any) -> tuple[Point, Point]:

@@ -55,13 +55,7 @@ def Pendulum(
     links = per_link(lengths=lengths, masses=masses, damping=damping, rod_mass=rod_mass, joint_damping=joint_damping)
     positive("lengths", links["lengths"])
     _massive(links)
-    if dimension not in (2, 3):
-        raise ValueError(f"A pendulum hangs in the plane or in space: dimension is 2 or 3; got {dimension!r}.")
-    if dimension == 3 and (torque is not None or "joint_damping" in links):
-        raise ValueError(
-            "In space the joints have neither torque nor friction here; use damping= for friction of the air, or "
-            "system.forced(Q) with a covector of the links' directions."
-        )
+    refuse_dimension(dimension, joints=torque is not None or "joint_damping" in links)
     count = links["lengths"].shape[0]
     numbers = chosen(parameters, {**links, "gravity": gravity})
     place = pivot_at(pivot, dimension, parameters is not None)
@@ -70,16 +64,8 @@ def Pendulum(
         rods = p.lengths[:, None] * directions(q, dimension)
         return place(t, p) + jnp.concatenate([jnp.zeros((1, dimension)), jnp.cumsum(rods, axis=0)])
 
-    def lagrangian(t: Any, q: Any, v: Any, p: Any) -> Any:
-        x, w = jax.jvp(lambda s, y: nodes(s, y, p), (t, q), (jnp.ones_like(t), v))
-        total = jnp.sum(p.masses * (0.5 * jnp.sum(w[1:] ** 2, axis=1) - p.gravity * x[1:, -1]))
-        if "rod_mass" in links:
-            moving = jnp.sum(w[1:] ** 2 + w[1:] * w[:-1] + w[:-1] ** 2, axis=1)
-            total += jnp.sum(p.rod_mass * (moving / 6.0 - 0.5 * p.gravity * (x[1:, -1] + x[:-1, -1])))
-        return total
-
     system = System.from_lagrangian(
-        lagrangian,
+        _lagrangian(nodes, "rod_mass" in links),
         coordinates={f"theta{i + 1}": "angle" for i in range(count)} if dimension == 2 else _components(count),
         space=None if dimension == 2 else Power(Sphere(2), count),
         parameters=numbers,
@@ -93,6 +79,31 @@ def Pendulum(
         return raw_accelerations(eqx.tree_at(lambda s: s.parameters, system, p), t, q, v)
 
     return system.with_acceleration(fast)
+
+
+def refuse_dimension(dimension: int, joints: bool = False) -> None:
+    """Raise for a pendulum that is neither plane nor spatial, or whose `joints` do what they cannot in space."""
+    if dimension not in (2, 3):
+        raise ValueError(f"A pendulum hangs in the plane or in space: dimension is 2 or 3; got {dimension!r}.")
+    if dimension == 3 and joints:
+        raise ValueError(
+            "In space the joints have neither torque nor friction here; use damping= for friction of the air, or "
+            "system.forced(Q) with a covector of the links' directions."
+        )
+
+
+def _lagrangian(nodes: Callable[..., Any], heavy_rods: bool) -> Callable[..., Any]:
+    """L of bobs, and of uniform rods where they have mass; `nodes` are the pivot and the bobs."""
+
+    def lagrangian(t: Any, q: Any, v: Any, p: Any) -> Any:
+        x, w = jax.jvp(lambda s, y: nodes(s, y, p), (t, q), (jnp.ones_like(t), v))
+        total = jnp.sum(p.masses * (0.5 * jnp.sum(w[1:] ** 2, axis=1) - p.gravity * x[1:, -1]))
+        if heavy_rods:
+            moving = jnp.sum(w[1:] ** 2 + w[1:] * w[:-1] + w[:-1] ** 2, axis=1)
+            total += jnp.sum(p.rod_mass * (moving / 6.0 - 0.5 * p.gravity * (x[1:, -1] + x[:-1, -1])))
+        return total
+
+    return lagrangian
 
 
 def directions(q: Point, dimension: int = 2) -> Float[Array, "links d"]:

@@ -13,11 +13,9 @@ from holonomy.method_table import Properties
 from holonomy.motion.methods import phase_state
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
-from holonomy.systems import System, lagrangian, root_finding
+from holonomy.motion.methods.rattle_equations import kick_of, to_surface, to_tangent
+from holonomy.systems import System
 from holonomy.systems.constraints import project
-from holonomy.systems.constraints.conditions import Held, border, bordered_solve, with_idle
-from holonomy.systems.dense_solve import back_substitute, eliminate, factor
-from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
 
 # Symmetric compositions of a symmetric method of order 2: Suzuki's five steps, and Kahan and Li's nine.
@@ -123,95 +121,11 @@ class Rattle(AbstractMethod):
         local = system.local(now.anchor)
         held = local.hold(t, now.y, now.stages[0])
         assert held is not None
-        move, w, multipliers, status = _to_surface(local, held, t, h, state, self.iteration == "newton")
-        kick = _kick(local, held, t, h, now, move, w, multipliers)
+        move, w, multipliers, status = to_surface(local, held, t, h, now, state.multipliers, self.iteration == "newton")
+        kick = kick_of(local, held, t, h, now, move, w, multipliers)
         y, p = now.y + (now.y_low + move), now.p + (now.p_low + kick)
-        w, pull, found = _to_tangent(local, held, t + h, y, p, w)
+        w, pull, found = to_tangent(local, held, t + h, y, p, w)
         new = phase_state.summed(now, move, kick + pull, w[None], h)
         code = jnp.where((status.code == Code.ok) & ~found, jnp.int32(Code.no_convergence), status.code)
         code = project.worse(code, project.still_redundant(local, held, t + h, y, w))
         return RattleState(new, multipliers), Status(code, status.work)
-
-
-def _slopes(local: Local, t: Any, y: Any, w: Any) -> tuple[Any, Any]:
-    """Forces without constraints, and the momentum."""
-    pull, momentum = jax.grad(local.lagrangian, argnums=(1, 2))(t, y, w)
-    return (pull if local.applied is None else pull + local.applied(t, y, w)), momentum
-
-
-def _kick(local: Local, held: Held, t: Any, h: Any, now: Phase, move: Any, w: Any, multipliers: Any) -> Any:
-    """What the forces of both ends add to the momentum, without the last multipliers."""
-    first = 2.0 * move / h - w
-    before, _ = _slopes(local, t, now.y, first)
-    after, _ = _slopes(local, t + h, now.y + (now.y_low + move), w)
-    return 0.5 * h * (before + after + multipliers @ held.gradient(t, now.y))
-
-
-def _to_surface(
-    local: Local, held: Held, t: Any, h: Any, state: RattleState, full: bool
-) -> tuple[Any, Any, Any, Status]:
-    """The move to the new position, the velocity there of the momentum inside the step, and the multipliers."""
-    y, n, v = state.phase.y, state.phase.y.size, state.phase.stages[0]
-    begin, end = held.gradient(t, y), y + h * v
-    ends = ((t, y), (t + h, end))
-    masses = [factor(lagrangian.mass_matrix(local.lagrangian, *at, v), local.definite) for at in ends]
-    across = sum((jax.vmap(lambda row, m=m: back_substitute(m, row))(begin).T for m in masses), jnp.zeros_like(begin.T))
-    ahead = held.gradient(t + h, end)
-    idle = None if held.idle is None else held.idle[: held.counts[0]]
-    matrix, kept = eliminate(with_idle(0.25 * h * h * (ahead @ across), idle))
-
-    def residual(z: Any) -> Any:
-        first, second, multipliers = z[:n], z[n : 2 * n], z[2 * n :]
-        pull, momentum = _slopes(local, t, y, first)
-        inside = state.phase.p + (state.phase.p_low + 0.5 * h * (pull + multipliers @ begin))
-        x = y + (state.phase.y_low + 0.5 * h * (first + second))
-        other = lagrangian.momentum(local.lagrangian, t + h, x, second)
-        gap = held.position(t + h, x)
-        return jnp.concatenate([momentum - inside, other - inside, gap if idle is None else gap + idle * multipliers])
-
-    def direction(r: Any) -> Any:
-        free = [back_substitute(m, part) for m, part in zip(masses, (r[:n], r[n : 2 * n]), strict=True)]
-        # how far the corrections of the velocities alone would miss the surface decides the multipliers
-        change = back_substitute(matrix, r[2 * n :] - 0.5 * h * (ahead @ (free[0] + free[1])))
-        pulled = 0.5 * h * (change @ begin)
-        moved = [f + back_substitute(m, pulled) for f, m in zip(free, masses, strict=True)]
-        return jnp.concatenate([*moved, change])
-
-    guess = jnp.concatenate([v, v, state.multipliers])
-    z, found, count = root_finding.solve(
-        residual,
-        direction,
-        lambda step: jnp.max(jnp.abs(step[: 2 * n])),
-        lambda z: jnp.max(jnp.abs(z[: 2 * n])) + jnp.max(jnp.abs(y)) / jnp.abs(h),
-        guess,
-        full=full,
-    )
-    code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
-    code = jnp.where(kept, code, jnp.int32(Code.rank_change))
-    return 0.5 * h * (z[:n] + z[n : 2 * n]), z[n : 2 * n], z[2 * n :], Status(code, count)
-
-
-def _to_tangent(local: Local, held: Held, t: Any, y: Any, p: Any, w: Any) -> tuple[Any, Any, Any]:
-    r"""The velocity on the constraints' tangent space, and \(G^\top\mu\), which brings the momentum there."""
-    normals, n = held.normals(t, y), w.size
-    idle = held.idle
-    bordered = border(lagrangian.mass_matrix(local.lagrangian, t, y, w), normals, local.definite, idle)
-
-    def residual(z: Any) -> Any:
-        momentum = lagrangian.momentum(local.lagrangian, t, y, z[:n])
-        rate = held.rates(t, y, z[:n])
-        return jnp.concatenate([momentum - p - z[n:] @ normals, rate if idle is None else rate + idle * z[n:]])
-
-    def direction(r: Any) -> Any:
-        return jnp.concatenate(bordered_solve(bordered, r[:n], r[n:]))
-
-    guess = jnp.concatenate([w, jnp.zeros(normals.shape[0], w.dtype)])
-    speed = jnp.max(jnp.abs(bordered_solve(bordered, p, jnp.zeros(normals.shape[0], w.dtype))[0]))
-    z, found, _ = root_finding.solve(
-        residual,
-        direction,
-        lambda step: jnp.max(jnp.abs(step[:n])),
-        lambda z: jnp.max(jnp.abs(z[:n])) + speed + jnp.finfo(w.dtype).tiny,
-        guess,
-    )
-    return z[:n], z[n:] @ normals, found

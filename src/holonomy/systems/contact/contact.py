@@ -116,18 +116,9 @@ class _Walls(NamedTuple):
 
 
 def settle(
-    system: System,
-    way: Any,
-    pace: Any,
-    t: Any,
-    q: Any,
-    v: Any,
-    before: Touch,
-    met: Any,
-    freed: Any,
-    touched: Any,
-    turned: Any,
-) -> Settled:
+    system: System, way: Any, pace: Any, t: Any, q: Any, v: Any,
+    before: Touch, met: Any, freed: Any, touched: Any, turned: Any,
+) -> Settled:  # fmt: skip
     """What the walls do at a state where those `met` were reached, and those `freed` stopped pushing.
 
     `before` is the contact before, `touched` are the walls reached without being approached, `turned` those whose
@@ -140,10 +131,7 @@ def settle(
     now = _walls(local, t, y, w)
     place = 1.0 + jnp.max(jnp.abs(q))
     c, r = walls.walls
-    # each wall in its own units: lengths by the slope of its function, accelerations by its size in the kinetic metric
-    slope = _positive(jnp.sqrt(jnp.sum(now.normals**2, axis=1)))
-    weight = jnp.diagonal(now.how.gram)
-    scale = _positive(jnp.sqrt(weight))
+    slope, weight, scale = _scales(now)
     near = jnp.concatenate([local.gaps(t, y) <= CLOSED * place * slope[:c], jnp.ones(r, bool)])
     closed = near | was | met
     e = jnp.concatenate([jnp.asarray(walls.restitution, q.dtype), jnp.zeros(r, q.dtype)])
@@ -179,11 +167,28 @@ def settle(
     sudden = jnp.concatenate([jnp.ones(c, bool), jnp.zeros(r, bool)]) | ~met
     made = _made((hit.struck & sudden) | (met & touched), before, touch, turned if walls.slip else None)
     late = jnp.zeros(made.shape[0], w.dtype).at[c + r : 2 * (c + r)].set(jnp.where(piled & active, way * left, 0.0))
-    code = _code(hit.code, code)
-    if rub is not None:
-        code = jnp.where(code == Code.ok, _code(rub.code, rub.code), code)
+    code = _worst(_code(hit.code, code), rub)
     smooth = (hit.smooth | ~jnp.any(hit.struck)) & ~jnp.any(piled & active)
     return Settled(local.leave(y, w)[1], touch, made, jax.lax.stop_gradient(late), code, smooth)
+
+
+def _worst(code: Any, rub: contact_friction.Rub | None) -> Any:
+    """The code of the walls or, where that is good, of their friction."""
+    return code if rub is None else jnp.where(code == Code.ok, _code(rub.code, rub.code), code)
+
+
+class _Scales(NamedTuple):
+    """Each wall in its own units: lengths by the slope of its function, accelerations by its size in the kinetic
+    metric, which is the root of `weight`."""
+
+    slope: Any
+    weight: Any
+    scale: Any
+
+
+def _scales(now: _Walls) -> _Scales:
+    weight = jnp.diagonal(now.how.gram)
+    return _Scales(_positive(jnp.sqrt(jnp.sum(now.normals**2, axis=1))), weight, _positive(jnp.sqrt(weight)))
 
 
 def _made(struck: Any, before: Touch, after: Touch, turned: Any) -> Any:
