@@ -14,8 +14,10 @@ import pytest
 import holonomy as hl
 from holonomy.studio.compile.program import Program, blueprint
 from holonomy.trace import jaxpr
+from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.graph.dag import Graph
 from holonomy.trace.lowering import primitives
+from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.native import compiler, engine, machine, object_file
 
 
@@ -96,8 +98,8 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Any:
     def stage(breaks: Callable[[pytest.MonkeyPatch], None]) -> Any:
         with monkeypatch.context() as patch:
             patch.setenv("HOLONOMY_CACHE", "off")
-            patch.setattr(compiler, "_codes", {})
-            patch.setattr(engine, "_machines", {})
+            patch.setattr(compiler, "_codes", CompileCache())
+            patch.setattr(engine, "_machines", CompileCache(remembered=Unsupported))
             breaks(patch)
             yield
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.form import Form
 from holonomy.trace.graph.dag import Graph, Node, reachable
 from holonomy.trace.graph.numeric import evaluate
@@ -72,7 +73,7 @@ class Motion:
         return self._made[tol]
 
 
-_motions: dict[Any, Motion] = {}
+_motions = CompileCache()
 
 
 def motion(
@@ -88,14 +89,15 @@ def motion(
     form = Form(traced(energies, example)[0], whole_arrays=False)
     key = (form.key, n, definite)
     numbers = np.array(form.numbers, float)
-    found = _motions.get(key)
-    if found is None:
-        if not definite:
-            raise Unsupported(
-                "The kinetic energy is not positive for every velocity, and Taylor needs it to be. Use Gauss instead."
-            )
-        found = _motions[key] = min(_candidates(energies, direct, example, n), key=lambda m: cost(m.accelerations))
-    return found, numbers
+    if not definite:
+        raise Unsupported(
+            "The kinetic energy is not positive for every velocity, and Taylor needs it to be. Use Gauss instead."
+        )
+
+    def cheapest() -> Motion:
+        return min(_candidates(energies, direct, example, n), key=lambda m: cost(m.accelerations))
+
+    return _motions.get(key, cheapest), numbers
 
 
 def _candidates(energies: Any, direct: Any, example: tuple[Any, ...], n: int) -> list[Motion]:

@@ -17,6 +17,7 @@ from holonomy.motion.methods.base import PositionVelocity
 from holonomy.systems import System, lagrangian
 from holonomy.systems.result_code import Code
 from holonomy.trace import heyoka
+from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.lowering.statements import Unsupported
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _looks(system: System, method: Taylor, times: Any, points: Any, speeds: Any)
     )
 
 
-_motions: dict[Any, tuple[heyoka.Motion, np.ndarray]] = {}
+_motions = CompileCache()
 
 
 def motion_of(system: System) -> tuple[heyoka.Motion, np.ndarray]:
@@ -161,9 +162,9 @@ def motion_of(system: System) -> tuple[heyoka.Motion, np.ndarray]:
         system.definite,
     )
     try:
-        if key not in _motions:
-            _motions[key] = heyoka.motion(*_traceable(system), system.space.point_dim, parameters, system.definite)
-        found, numbers = _motions[key]
+        found, numbers = _motions.get(
+            key, lambda: heyoka.motion(*_traceable(system), system.space.point_dim, parameters, system.definite)
+        )
     except Unsupported as error:
         raise ValueError(f"Taylor cannot run this system: {error}") from error
     return found, found.constants([*parameters, numbers])

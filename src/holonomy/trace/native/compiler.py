@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import os
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -15,6 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.form import Form
 from holonomy.trace.graph.dag import DTYPES, dtype_name
 from holonomy.trace.jaxpr import Jaxpr, traced
@@ -126,8 +126,7 @@ class Compiled:
         return leaves
 
 
-_codes: dict[Any, Code] = {}
-_building: dict[Any, threading.Lock] = {}
+_codes = CompileCache()
 
 
 def compilations() -> int:
@@ -138,7 +137,6 @@ def compilations() -> int:
 def forget() -> None:
     """Drop all code and the forms it was made for; a form that comes again is read from disk."""
     _codes.clear()
-    _building.clear()
 
 
 def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Limits | None = None) -> Compiled:
@@ -151,7 +149,8 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
     jaxpr, shape = traced(fun, example_args)
     with attempt("reading the traced function"):
         form = Form(jaxpr)
-    code = _code((form.key, limits), jaxpr, form, _ATTEMPTS if limits is None else (limits,))
+    attempts = _ATTEMPTS if limits is None else (limits,)
+    code = _codes.get((form.key, limits), lambda: _build(jaxpr, form, attempts))
     return Compiled(code, _hidden(form), jax.tree.structure(tuple(example_args)), jax.tree.structure(shape))
 
 
@@ -166,15 +165,6 @@ def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str
 
 def _hidden(form: Form) -> list[np.ndarray]:
     return [np.array(form.numbers, np.float64), *[np.ascontiguousarray(a) for a in form.arrays]]
-
-
-def _code(key: Any, jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Code:
-    """The code of a form, built once; who needs another form, or one that exists, does not wait."""
-    if key not in _codes:
-        with _building.setdefault(key, threading.Lock()):
-            if key not in _codes:
-                _codes[key] = _build(jaxpr, form, attempts)
-    return _codes[key]
 
 
 def _build(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Code:

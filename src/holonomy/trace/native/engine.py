@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.lowering.statements import Unsupported, attempt
 
 ENGINES = (None, "native", "xla")
@@ -60,8 +61,8 @@ class Engine:
             return None
 
 
-_machines: dict[Any, Any] = {}
-_jits: dict[Any, Any] = {}
+_machines = CompileCache(remembered=Unsupported)
+_jits = CompileCache()
 
 
 def forget() -> None:
@@ -73,16 +74,7 @@ def forget() -> None:
 def _machine(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     leaves, structure = jax.tree.flatten(args)
     key = (function, structure, tuple((np.shape(x), _dtype(x)) for x in leaves))
-    found = _machines.get(key)
-    if found is None:
-        try:
-            found = _compiler()(function, args)
-        except Unsupported as error:
-            found = error
-        _machines[key] = found
-    if isinstance(found, Exception):
-        raise found
-    return found
+    return _machines.get(key, lambda: _compiler()(function, args))
 
 
 def _compiler() -> Callable[..., Any]:
@@ -97,6 +89,4 @@ def _dtype(x: Any) -> str:
 
 
 def _jitted(function: Callable[..., Any]) -> Any:
-    if function not in _jits:
-        _jits[function] = jax.jit(function)
-    return _jits[function]
+    return _jits.get(function, lambda: jax.jit(function))
