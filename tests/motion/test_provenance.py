@@ -95,6 +95,9 @@ def test_files_hold_the_provenance_and_those_of_the_first_version_are_read(tmp_p
     run = replace(run, provenance=replace(run.provenance, scene="[system]", refusal="no such operation"))
     assert hl.load(run.save(tmp_path / "new.nc")).provenance == run.provenance
     held = contents(run)
+    later = json.loads(held.attributes["provenance"]) | {"mood": "calm"}  # a field of a version to come
+    netcdf.write(tmp_path / "later.nc", held._replace(attributes=held.attributes | {"provenance": json.dumps(later)}))
+    assert hl.load(tmp_path / "later.nc").provenance == run.provenance
     old = {name: value for name, value in held.attributes.items() if name != "provenance"}
     netcdf.write(tmp_path / "old.nc", held._replace(attributes=old))
     loaded = hl.load(tmp_path / "old.nc")

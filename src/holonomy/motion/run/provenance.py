@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -112,10 +112,14 @@ def _lossy(system: System) -> bool:
 
 
 def from_json(text: str) -> Provenance:
-    """What `Provenance.to_json` wrote."""
-    held: dict[str, Any] = json.loads(text)
+    """What `Provenance.to_json` wrote; fields that a later version added are left out."""
+    held = _known(Provenance, json.loads(text))
     lists = {name: tuple(held[name]) for name in ("coordinates", "kinds")}
-    return Provenance(**{**held, **lists, "properties": Properties(**held["properties"])})
+    return Provenance(**{**held, **lists, "properties": Properties(**_known(Properties, held["properties"]))})
+
+
+def _known(kind: type[Provenance] | type[Properties], held: dict[str, Any]) -> dict[str, Any]:
+    return {one.name: held[one.name] for one in fields(kind) if one.name in held}
 
 
 def from_notes(notes: dict[str, str], dt: float) -> Provenance:
