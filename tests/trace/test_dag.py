@@ -11,7 +11,8 @@ import pytest
 from jax import lax
 
 from holonomy.trace.graph import numeric
-from holonomy.trace.graph.dag import OPERATIONS, Graph, Node, expression, hoist, reachable, structural, substitute
+from holonomy.trace.graph.dag import Graph, Node, expression, hoist, reachable, structural, substitute
+from holonomy.trace.graph.operations import OPERATIONS
 from holonomy.trace.graph.simplify import Algebra
 from holonomy.trace.lowering.scalarise import arrays, scalarise
 from holonomy.trace.lowering.statements import Unsupported

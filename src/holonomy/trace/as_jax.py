@@ -16,19 +16,18 @@ import jax.scipy.special as special
 from jax import lax
 
 from holonomy.trace.graph.dag import DTYPES, Node, reachable
+from holonomy.trace.graph.operations import named
 from holonomy.trace.lowering.statements import Unsupported
 
-_JAX: Final[dict[str, Callable[..., Any]]] = {
-    "add": jnp.add, "sub": jnp.subtract, "mul": jnp.multiply, "div": jnp.divide, "neg": jnp.negative, "rem": jnp.fmod,
-    "abs": jnp.abs, "sign": jnp.sign, "pow": jnp.power, "max": jnp.maximum, "min": jnp.minimum, "floor": jnp.floor,
-    "ceil": jnp.ceil, "roundeven": jnp.rint, "sqrt": jnp.sqrt, "cbrt": jnp.cbrt, "exp": jnp.exp, "exp2": jnp.exp2,
-    "expm1": jnp.expm1, "log": jnp.log, "log1p": jnp.log1p, "sin": jnp.sin, "cos": jnp.cos, "tan": jnp.tan,
-    "asin": jnp.arcsin, "acos": jnp.arccos, "atan": jnp.arctan, "atan2": jnp.arctan2, "sinh": jnp.sinh,
-    "cosh": jnp.cosh, "tanh": jnp.tanh, "asinh": jnp.arcsinh, "acosh": jnp.arccosh, "atanh": jnp.arctanh,
-    "erf": special.erf, "erfc": special.erfc, "lgamma": lax.lgamma, "lt": jnp.less, "le": jnp.less_equal,
-    "eq": jnp.equal, "ne": jnp.not_equal, "isfinite": jnp.isfinite, "and": jnp.bitwise_and, "or": jnp.bitwise_or,
-    "xor": jnp.bitwise_xor, "not": jnp.invert, "select": jnp.where,
-}  # fmt: skip
+_LIBRARIES: Final = {"": jnp, "lax": lax, "special": special}
+
+
+def _plain(name: str) -> Callable[..., Any]:
+    library, _, function = name.rpartition(".")
+    return getattr(_LIBRARIES[library], function)
+
+
+_JAX: Final[dict[str, Callable[..., Any]]] = {op: _plain(name) for op, name in named("jax").items()}
 
 
 def evaluate(outputs: Sequence[Node], leaves: Mapping[int, Any]) -> list[Any]:

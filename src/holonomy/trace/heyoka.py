@@ -18,6 +18,7 @@ from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.form import Form
 from holonomy.trace.graph.dag import Graph, Node, reachable
 from holonomy.trace.graph.numeric import evaluate
+from holonomy.trace.graph.operations import named
 from holonomy.trace.jaxpr import traced
 from holonomy.trace.lowering.scalarise import Flat, scalarise
 from holonomy.trace.lowering.statements import Unsupported
@@ -261,6 +262,7 @@ def _named(name: str) -> Callable[..., Any]:
 
 
 _RULES: Final[dict[str, Callable[..., Any]]] = {
+    **{op: _named(name) for op, name in named("heyoka").items()},
     "div": lambda hy, a, b: a / b,
     "pow": lambda hy, a, b: a**b,
     "abs": lambda hy, a: hy.select(hy.lt(a, 0.0), -a, a),
@@ -271,15 +273,6 @@ _RULES: Final[dict[str, Callable[..., Any]]] = {
     "exp2": lambda hy, a: hy.exp(float(np.log(2.0)) * a),
     "not": lambda hy, a: 1.0 - a,
     "convert": lambda hy, a: a,
-    "le": _named("lte"),
-    "ne": _named("neq"),
     "and": lambda hy, a, b: hy.logical_and([a, b]),
     "or": lambda hy, a, b: hy.logical_or([a, b]),
-    **{
-        name: _named(name)
-        for name in (
-            "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh",
-            "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lt", "eq", "select",
-        )
-    },
-}  # fmt: skip
+}

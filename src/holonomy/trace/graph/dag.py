@@ -12,7 +12,7 @@ Leaves are
 - `input`: `data = (leaf, element)`, element number `element` (row-major) of argument array number `leaf`,
 - `variable`: `data` is a serial number; a value that someone else supplies (a loop's carry, a load from memory).
 
-Every other operation is listed in `OPERATIONS` with its arity.
+Every other operation is listed in `operations`.
 """
 
 from __future__ import annotations
@@ -23,27 +23,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-
-OPERATIONS: Final[dict[str, int]] = {
-    # arithmetic
-    "add": 2, "sub": 2, "mul": 2, "div": 2, "rem": 2, "neg": 1, "abs": 1, "sign": 1, "pow": 2, "max": 2, "min": 2,
-    "floor": 1, "ceil": 1, "round": 1, "roundeven": 1, "nextafter": 2,
-    # elementary functions
-    "sqrt": 1, "cbrt": 1, "exp": 1, "exp2": 1, "expm1": 1, "log": 1, "log1p": 1,
-    "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "atan2": 2,
-    "sinh": 1, "cosh": 1, "tanh": 1, "asinh": 1, "acosh": 1, "atanh": 1,
-    "erf": 1, "erfc": 1, "lgamma": 1,
-    # comparison, logic, choice: select(c, a, b) is a where c holds and b elsewhere
-    "lt": 2, "le": 2, "eq": 2, "ne": 2, "isfinite": 1, "and": 2, "or": 2, "xor": 2, "not": 1, "select": 3,
-    "shl": 2, "lshr": 2, "ashr": 2,
-    # change of scalar type (the node's own type is the new one; the second keeps the bits)
-    "convert": 1, "bitcast": 1,
-    # load(i): element i of the read-only memory named by `data`
-    "load": 1,
-}  # fmt: skip
-
-PREDICATES: Final = frozenset({"lt", "le", "eq", "ne", "isfinite"})
-COMMUTATIVE: Final = frozenset({"add", "mul", "max", "min", "eq", "ne", "and", "or", "xor"})
 
 DTYPES: Final[dict[str, np.dtype[Any]]] = {
     "f8": np.dtype(np.float64), "f4": np.dtype(np.float32), "b1": np.dtype(np.bool_),

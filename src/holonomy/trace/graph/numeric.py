@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from holonomy.trace.graph.dag import DTYPES, Node, reachable
+from holonomy.trace.graph.operations import named
 
 
 def _divide(a: Any, b: Any) -> Any:
@@ -35,19 +36,19 @@ def _logical_shift_right(a: Any, b: Any) -> Any:
     return (a.view(unsigned) >> b.view(unsigned)).view(a.dtype)
 
 
+def _plain(name: str) -> Callable[..., Any]:
+    library, _, function = name.rpartition(".")
+    return _elementwise(getattr(math, function)) if library else getattr(np, function)
+
+
 NUMPY: Final[dict[str, Callable[..., Any]]] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": _divide, "rem": _remainder, "neg": np.negative,
-    "abs": np.abs, "sign": np.sign, "pow": np.power, "max": np.maximum, "min": np.minimum, "floor": np.floor,
-    "ceil": np.ceil, "round": lambda a: np.copysign(np.floor(np.abs(a) + a.dtype.type(0.5)), a), "roundeven": np.rint,
-    "nextafter": np.nextafter, "sqrt": np.sqrt, "cbrt": np.cbrt, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1,
-    "log": np.log, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
-    "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
-    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "erf": _elementwise(math.erf),
-    "erfc": _elementwise(math.erfc), "lgamma": _elementwise(math.lgamma), "lt": np.less, "le": np.less_equal,
-    "eq": np.equal, "ne": np.not_equal, "isfinite": np.isfinite, "and": np.bitwise_and, "or": np.bitwise_or,
-    "xor": np.bitwise_xor, "not": np.invert, "shl": np.left_shift, "lshr": _logical_shift_right,
-    "ashr": np.right_shift, "select": lambda c, a, b: a if c else b,
-}  # fmt: skip
+    **{op: _plain(name) for op, name in named("numpy").items()},
+    "div": _divide,
+    "rem": _remainder,
+    "round": lambda a: np.copysign(np.floor(np.abs(a) + a.dtype.type(0.5)), a),
+    "lshr": _logical_shift_right,
+    "select": lambda c, a, b: a if c else b,
+}
 
 
 def fold(op: str, dtype: str, arguments: Sequence[Node]) -> float | int | bool:

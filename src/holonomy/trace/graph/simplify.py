@@ -14,10 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from holonomy.trace.graph import numeric
-from holonomy.trace.graph.dag import COMMUTATIVE, PREDICATES, Graph, Node
-
-_ODD: Final = frozenset({"sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "cbrt"})
-_EVEN: Final = frozenset({"cos", "cosh", "abs"})
+from holonomy.trace.graph.dag import Graph, Node
+from holonomy.trace.graph.operations import COMMUTATIVE, EVEN, ODD, PREDICATES
 
 
 class Algebra:
@@ -282,7 +280,7 @@ def _parity(op: str) -> Callable[[Algebra, Node], Node]:
     def rule(k: Algebra, a: Node) -> Node:
         sign, x = _signed(k, a)
         value = k.raw(op, x)
-        return k("neg", value) if sign and op in _ODD else value
+        return k("neg", value) if sign and op in ODD else value
 
     return rule
 
@@ -349,6 +347,6 @@ def _compare(op: str) -> Callable[[Algebra, Node, Node], Node]:
 _RULES: Final[dict[str, Callable[..., Node]]] = {
     "add": _add, "sub": _sub, "mul": _mul, "div": _div, "neg": _neg, "pow": _pow, "sqrt": _sqrt, "select": _select,
     "max": _idempotent("max"), "min": _idempotent("min"), "and": _logic("and"), "or": _logic("or"), "not": _not,
-    **{op: _parity(op) for op in sorted(_ODD | _EVEN)},
+    **{op: _parity(op) for op in sorted(ODD | EVEN)},
     **{op: _compare(op) for op in ("lt", "le", "eq", "ne")},
 }  # fmt: skip

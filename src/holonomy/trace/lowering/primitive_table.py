@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from holonomy.trace.graph.dag import OPERATIONS
+from holonomy.trace.graph.operations import OPERATIONS
 from holonomy.trace.jaxpr import READ_AS_CALLS
 from holonomy.trace.lowering.primitives import GROUPS
 

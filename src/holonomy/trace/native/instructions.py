@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from holonomy.trace.graph.dag import Node
+from holonomy.trace.graph.operations import named
 
 if TYPE_CHECKING:
     from holonomy.trace.native.llvm import Emitter
 
-FUNCTIONS: Final[dict[str, str]] = {
-    name: name
-    for name in (
-        "exp", "exp2", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
-        "tanh", "asinh", "acosh", "atanh", "cbrt", "erf", "erfc", "lgamma", "nextafter", "pow",
-    )
-} | {"rem": "fmod"}  # fmt: skip
+FUNCTIONS: Final = named("libm")
 _INTRINSICS: Final = {
     "sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil", "round": "round", "roundeven": "roundeven",
     "max": "maximum", "min": "minimum",

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from holonomy.trace.graph.operations import EVEN, ODD
+
 if TYPE_CHECKING:
     from holonomy.trace.symbolic.polynomial import Exponent, Poly, Ring
 
@@ -71,8 +73,8 @@ BUILD: Final[dict[str, Callable[..., Poly]]] = {
     "erfc": lambda ring, a: ring.one - ring.apply("erf", a),
     "exp": lambda ring, a: ring.atom("exp", (a,)) if a else ring.one,
     "log": lambda ring, a: ring.zero if a.constant == 1 else ring.atom("log", (a,)),
-    **{op: _odd(op) for op in ("sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "cbrt", "sign")},
-    **{op: _even(op) for op in ("cos", "cosh")},
+    **{op: _odd(op) for op in (*ODD, "sign")},
+    **{op: _even(op) for op in EVEN - {"abs"}},
 }
 FUNCTIONS: Final = frozenset({"acos", "atan2", "acosh", "max", "min", "lt", "le", "eq", "ne", "and", "or", "not"})
 

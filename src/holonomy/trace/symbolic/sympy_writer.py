@@ -8,21 +8,19 @@ from typing import Any, Final
 
 import sympy as sp
 
+from holonomy.trace.graph.operations import named
 from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.symbolic.polynomial import ONE, Atom, Monomial, Poly, Ring
 
 _LARGEST_FACTORED: Final = 8
 
 _SYMPY: Final[dict[str, Callable[..., Any]]] = {
-    "sin": sp.sin, "cos": sp.cos, "tan": sp.tan, "asin": sp.asin, "acos": sp.acos, "atan": sp.atan, "atan2": sp.atan2,
-    "sinh": sp.sinh, "cosh": sp.cosh, "tanh": sp.tanh, "asinh": sp.asinh, "acosh": sp.acosh, "atanh": sp.atanh,
-    "exp": sp.exp, "log": sp.log, "erf": sp.erf, "abs": sp.Abs, "sign": sp.sign, "pow": sp.Pow,
-    "max": sp.Max, "min": sp.Min,
-    "lt": sp.StrictLessThan, "le": sp.LessThan, "eq": sp.Eq, "ne": sp.Ne, "and": sp.And, "or": sp.Or, "not": sp.Not,
+    **{op: getattr(sp, name) for op, name in named("sympy").items()},
     "cbrt": lambda a: sp.real_root(a, 3),
     "select": lambda c, a, b: sp.Piecewise((a, c), (b, True)),
-    "true": lambda: sp.true, "false": lambda: sp.false,
-}  # fmt: skip
+    "true": lambda: sp.true,
+    "false": lambda: sp.false,
+}
 
 
 class Writer:

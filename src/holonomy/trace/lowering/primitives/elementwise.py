@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from holonomy.trace.graph.dag import Node, dtype_name
+from holonomy.trace.graph.operations import named
 from holonomy.trace.lowering.values import Memory, Scalars, Value
 
 if TYPE_CHECKING:
@@ -172,14 +173,8 @@ def _select_n(low: Lowering, site: Site, which: Value, *cases: Value) -> Value:
     return each(low, site, choose, which, *cases)
 
 
-_SAME: Final = (
-    "add", "sub", "mul", "div", "rem", "neg", "abs", "sign", "max", "min", "floor", "ceil", "nextafter", "sqrt", "cbrt",
-    "exp", "exp2", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
-    "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "lt", "le", "eq", "ne", "and", "or", "xor", "not",
-)  # fmt: skip
-
 RULES: Final[dict[str, Any]] = {
-    **{name: _plain(name) for name in _SAME},
+    **{primitive: _plain(op) for op, primitive in named("primitive").items()},
     "add_any": _plain("add"),
     "gt": _swapped("lt"),
     "ge": _swapped("le"),
