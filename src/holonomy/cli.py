@@ -247,7 +247,7 @@ def methods(traceback: Traceback = False) -> None:
     for heading in ("method", "in Python", "order", "keeps", "use it for"):
         table.add_column(heading, no_wrap=heading in ("method", "in Python"))
     for row in TABLE:
-        table.add_row(row.name, f"hl.{row.written}", row.order, row.properties.words or "–", row.use)
+        table.add_row(row.name, f"hl.{row.written}", row.order, row.keeps, row.use)
     Console(highlight=False).print(table)
 
 

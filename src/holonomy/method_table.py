@@ -60,7 +60,7 @@ class MethodRow:
     **Fields:** `name`, in a scene; `maker`, its class in `holonomy`, and `arguments` as documents write them; `order`
     of convergence, and `properties`, which hold for the arguments that the class has by default; `holds`, which
     constraints it keeps; `options`, the arguments that a scene may give; `summary`, what it is, and `use`, what it is
-    for; `needs_constraints`, whether it is for constrained systems alone.
+    for; `needs_constraints`, whether it is for constrained systems alone; `restriction`, where a property fails.
     """
 
     name: str
@@ -73,6 +73,13 @@ class MethodRow:
     holds: tuple[str, ...] = ("holonomic", "velocity")
     options: tuple[str, ...] = ()
     needs_constraints: bool = False
+    restriction: str = ""
+
+    @property
+    def keeps(self) -> str:
+        """What it preserves, in words."""
+        said = self.properties.words or "–"
+        return f"{said} ({self.restriction})" if self.restriction else said
 
     @property
     def written(self) -> str:
@@ -108,6 +115,7 @@ TABLE = (
         properties=Properties(symplectic=True, reversible=True),
         holds=("velocity",),
         options=("stages",),
+        restriction="reversible not on curved spaces",
     ),
     MethodRow(
         "rk4",

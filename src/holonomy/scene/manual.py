@@ -57,7 +57,7 @@ def table_of_methods() -> str:
         (
             f"`{row.written}`",
             row.order,
-            row.properties.words or "–",
+            row.keeps,
             " and ".join(row.holds) or "–",
             row.use,
         )
