@@ -79,7 +79,7 @@ frontend: python-dev node
 browser: python-dev pages
 	$(NODE) npm run browser
 
-docs: python-dev
+docs: python-dev node
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 proof: python-dev pages

@@ -1,11 +1,11 @@
 r"""Curvature of a metric.
 
-Conventions. $R(u,v)w = \nabla_u\nabla_v w - \nabla_v\nabla_u w - \nabla_{[u,v]}w$, so that spheres have positive
-sectional curvature $K(u,v) = \langle R(u,v)v, u\rangle/(|u|^2|v|^2 - \langle u,v\rangle^2)$. Components
-$R^i{}_{jkl}$ with $R(u,v)w = R^i{}_{jkl}\,w^j u^k v^l$, that is
-$R^i{}_{jkl} = \partial_k\Gamma^i_{lj} - \partial_l\Gamma^i_{kj} + \Gamma^i_{km}\Gamma^m_{lj}
-- \Gamma^i_{lm}\Gamma^m_{kj}$.
-Ricci $R_{jl} = R^i{}_{jil}$, scalar $g^{jl}R_{jl}$ (twice the Gaussian curvature of a surface).
+Conventions. \(R(u,v)w = \nabla_u\nabla_v w - \nabla_v\nabla_u w - \nabla_{[u,v]}w\), so that spheres have positive
+sectional curvature \(K(u,v) = \langle R(u,v)v, u\rangle/(|u|^2|v|^2 - \langle u,v\rangle^2)\). Components
+\(R^i{}_{jkl}\) with \(R(u,v)w = R^i{}_{jkl}\,w^j u^k v^l\), that is
+\(R^i{}_{jkl} = \partial_k\Gamma^i_{lj} - \partial_l\Gamma^i_{kj} + \Gamma^i_{km}\Gamma^m_{lj}
+- \Gamma^i_{lm}\Gamma^m_{kj}\).
+Ricci \(R_{jl} = R^i{}_{jil}\), scalar \(g^{jl}R_{jl}\) (twice the Gaussian curvature of a surface).
 """
 
 import abc
@@ -42,7 +42,7 @@ class AbstractCurvature(eqx.Module):
 
     @abc.abstractmethod
     def christoffel(self, q: VectorLike) -> Float[Array, "n n n"]:
-        r"""$\Gamma^i_{jk}$, indices in this order."""
+        r"""\(\Gamma^i_{jk}\), indices in this order."""
 
     @abc.abstractmethod
     def operator(self, q: VectorLike, u: VectorLike, v: VectorLike, w: VectorLike) -> Vector:
@@ -50,18 +50,18 @@ class AbstractCurvature(eqx.Module):
 
     @abc.abstractmethod
     def riemann(self, q: VectorLike) -> Float[Array, "n n n n"]:
-        r"""$R^i{}_{jkl}$, indices in this order: $n^4$ numbers."""
+        r"""\(R^i{}_{jkl}\), indices in this order: \(n^4\) numbers."""
 
     @abc.abstractmethod
     def sectional(self, q: VectorLike, u: VectorLike, v: VectorLike) -> Scalar:
         """The curvature of the plane spanned by u and v; NaN if they are parallel."""
 
     def ricci(self, q: VectorLike) -> Float[Array, "n n"]:
-        r"""$R_{jl} = R^i{}_{jil}$."""
+        r"""\(R_{jl} = R^i{}_{jil}\)."""
         return jnp.einsum("ijil->jl", self.riemann(q))
 
     def scalar(self, q: VectorLike) -> Scalar:
-        r"""$g^{jl}R_{jl}$."""
+        r"""\(g^{jl}R_{jl}\)."""
         return jnp.trace(jnp.linalg.solve(self.metric_at(q), self.ricci(q)))
 
     @abc.abstractmethod
@@ -157,12 +157,13 @@ def require_surface(n: int) -> None:
 
 
 def curvature(metric: Metric) -> MetricCurvature:
-    """Everything about the curvature of a metric, given as a function q -> (n, n) array; see `MetricCurvature`.
+    r"""Everything about the curvature of a metric, given as a function q -> (n, n) array; see `MetricCurvature`.
 
     The metric is traced on every call, so values that it closes over are those of the call. An error is raised, where
     numbers are known, if the metric is not finite, symmetric and positive definite, and at points where the coordinates
     are so close to a singularity (a pole) that rounding q would change the metric by more than half of its digits.
-    At a distance d from a pole that is large against the rounding of q, curvature has an error of about $10^{-16}/d^2$.
+    At a distance d from a pole that is large against the rounding of q, curvature has an error of about
+    \(10^{-16}/d^2\).
     """
     if not callable(metric):
         raise ValueError(

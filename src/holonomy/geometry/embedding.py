@@ -27,12 +27,12 @@ Scalar = Float[Array, ""]
 
 
 class Embedding(eqx.Module):
-    r"""The surface $q \mapsto f(q) \in R^N$ in the constant inner product $\langle a, b\rangle = a\cdot M b$.
+    r"""The surface \(q \mapsto f(q) \in R^N\) in the constant inner product \(\langle a, b\rangle = a\cdot M b\).
 
     `f` may return an array of any shape, read as a vector of length N. `ambient` is M as an (N, N) matrix or its
     diagonal (N,), the identity if not given; it may be indefinite (Minkowski space) as long as the surface's own
     metric is positive definite. Curvatures follow from Gauss's equation,
-    $\langle R(u,v)v, u\rangle = \langle II(u,u), II(v,v)\rangle - |II(u,v)|^2$, from second derivatives of f, where
+    \(\langle R(u,v)v, u\rangle = \langle II(u,u), II(v,v)\rangle - |II(u,v)|^2\), from second derivatives of f, where
     the curvature of `metric` alone would need third ones.
     """
 
@@ -52,12 +52,14 @@ class Embedding(eqx.Module):
             raise ValueError("ambient must be a symmetric matrix, but the one passed is not.")
 
     def metric(self, q: VectorLike) -> Float[Array, "n n"]:
-        r"""The first fundamental form $g_{ab} = \langle\partial_a f, \partial_b f\rangle$."""
+        r"""The first fundamental form \(g_{ab} = \langle\partial_a f, \partial_b f\rangle\)."""
         j = jax.jacfwd(self._vector)(as_vector(q, "q"))
         return j.T @ self._lower(j)
 
     def second(self, q: VectorLike) -> Float[Array, "n n N"]:
-        r"""The second fundamental form $II_{ab}$: the part of $\partial_a\partial_b f$ orthogonal to the surface."""
+        r"""The second fundamental form \(II_{ab}\): the part of \(\partial_a\partial_b f\) orthogonal to the
+        surface.
+        """
         q = as_vector(q, "q")
         checked(self.metric, q)
         second = jnp.moveaxis(jax.jacfwd(jax.jacfwd(self._vector))(q), 0, -1)
@@ -70,13 +72,13 @@ class Embedding(eqx.Module):
         return self._normal(q, along)
 
     def total_bending(self, q: VectorLike) -> Scalar:
-        r"""$|II|^2 = g^{ac}g^{bd}\langle II_{ab}, II_{cd}\rangle$."""
+        r"""\(|II|^2 = g^{ac}g^{bd}\langle II_{ab}, II_{cd}\rangle\)."""
         second, inverse = self.second(q), jnp.linalg.inv(self.metric(q))
         products = jnp.einsum("abN,cdN->abcd", second, self._lower_last(second))
         return jnp.einsum("ac,bd,abcd->", inverse, inverse, products)
 
     def mean(self, q: VectorLike) -> Float[Array, " N"]:
-        r"""The mean curvature vector $\frac1n g^{ab}II_{ab}$, inward and of length 1/r on a sphere of radius r."""
+        r"""The mean curvature vector \(\frac1n g^{ab}II_{ab}\), inward and of length 1/r on a sphere of radius r."""
         second, inverse = self.second(q), jnp.linalg.inv(self.metric(q))
         return jnp.einsum("ab,abN->N", inverse, second) / second.shape[0]
 

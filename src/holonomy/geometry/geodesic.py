@@ -15,7 +15,8 @@ Times = Float[Array, "*times"]
 
 
 def geodesic(metric: Metric, q0: VectorLike, v0: VectorLike, s: VectorLike | float) -> Float[Array, "*times n"]:
-    r"""$\gamma(s)$ with $\ddot\gamma^i + \Gamma^i_{jk}\dot\gamma^j\dot\gamma^k = 0$, from $q_0$ with velocity $v_0$.
+    r"""\(\gamma(s)\) with \(\ddot\gamma^i + \Gamma^i_{jk}\dot\gamma^j\dot\gamma^k = 0\), from \(q_0\) with velocity
+    \(v_0\).
 
     `s` is a number or an array of times, in any order and of either sign; the result has one point per time. Accurate
     to about 1e-13 of the coordinates' size, times the geodesic's own sensitivity to its data. The geodesic equation is
@@ -45,10 +46,10 @@ def geodesic_flow(
 def jacobi(
     metric: Metric, q0: VectorLike, v0: VectorLike, j0: VectorLike, dj0: VectorLike, s: VectorLike | float
 ) -> tuple[Float[Array, "*times n"], Float[Array, "*times n"]]:
-    r"""The Jacobi field $J$ and its covariant derivative: $\nabla^2 J + R(J, \dot\gamma)\dot\gamma = 0$.
+    r"""The Jacobi field \(J\) and its covariant derivative: \(\nabla^2 J + R(J, \dot\gamma)\dot\gamma = 0\).
 
-    $J(0)$ = `j0` and $\nabla J(0)$ = `dj0`. J joins a geodesic to its neighbours: it is the derivative of $\gamma(s)$
-    when the start moves along j0 and the velocity changes covariantly by dj0.
+    \(J(0)\) = `j0` and \(\nabla J(0)\) = `dj0`. J joins a geodesic to its neighbours: it is the derivative of
+    \(\gamma(s)\) when the start moves along j0 and the velocity changes covariantly by dj0.
     """
     q0 = as_vector(q0, "q0")
     n = q0.shape[0]
@@ -61,7 +62,9 @@ def jacobi(
 
 
 def deviation(metric: Metric, q: VectorLike, v: VectorLike, j: VectorLike) -> Vector:
-    r"""Geodesic deviation: $-R(j, v)v$, the acceleration of a neighbour at j relative to a geodesic with velocity v."""
+    r"""Geodesic deviation: \(-R(j, v)v\), the acceleration of a neighbour at j relative to a geodesic with velocity
+    v.
+    """
     return -MetricCurvature(metric).operator(q, j, v, v)
 
 

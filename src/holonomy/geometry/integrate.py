@@ -2,8 +2,8 @@ r"""Ordinary differential equations to round-off, for geodesics and transport.
 
 Gauss-Legendre collocation with 8 stages (order 16), its stages found by fixed-point iteration. The step adapts to the
 decay of the Legendre coefficients of the derivative over a step. If these decay geometrically from V, the largest after
-the constant, to T, the highest, the end of the step has an error of about $V (T/V)^{16/7}$, since it converges twice as
-fast; the step is accepted where that is below $(10^{-5})^{16/7} = 4\cdot 10^{-12}$ of the solution.
+the constant, to T, the highest, the end of the step has an error of about \(V (T/V)^{16/7}\), since it converges
+twice as fast; the step is accepted where that is below \((10^{-5})^{16/7} = 4\cdot 10^{-12}\) of the solution.
 
 The collocation polynomial is also compared with the equation at equally spaced times within the step, so that a step
 does not pass over a narrow feature that lies between its stages: where the polynomial's defect is larger than expected
@@ -89,7 +89,7 @@ def integrate(
     tail: float = _COEFFICIENT,
     watched: int = _WATCHED,
 ) -> Float[Array, " n"]:
-    r"""$y(t_1)$ of $\dot y = f(t, y)$, $y(t_0) = y_0$; NaN where the solution does not exist so far.
+    r"""\(y(t_1)\) of \(\dot y = f(t, y)\), \(y(t_0) = y_0\); NaN where the solution does not exist so far.
 
     The stages of a step are one batch, or with `loop` one after the other: shorter code for a long f. `tail` is what
     the highest coefficient over a step may be; solutions with singularities near the real line want a smaller one.

@@ -91,9 +91,9 @@ def _value(metric: Function, q: Coordinates) -> Array:
 def require_resolved(metric: Function, q: Coordinates, limit: float) -> None:
     r"""Raise if rounding q changes the metric by more than `limit` of itself, where numbers are known.
 
-    The change is $\max_{ijk}|\partial_k g_{ij}|\,|q_k|\,\varepsilon/\sqrt{g_{ii}g_{jj}}$, which does not depend on the
-    units of the coordinates. At a pole it is about 1: sin(pi) is not zero in floating point, so that the metric still
-    looks positive definite there, but its digits are those of the rounding error.
+    The change is \(\max_{ijk}|\partial_k g_{ij}|\,|q_k|\,\varepsilon/\sqrt{g_{ii}g_{jj}}\), which does not depend on
+    the units of the coordinates. At a pole it is about 1: sin(pi) is not zero in floating point, so that the metric
+    still looks positive definite there, but its digits are those of the rounding error.
     """
     if not known(q, metric):
         return
@@ -116,9 +116,9 @@ def _rounding(metric: Function, q: Coordinates) -> Array:
 
 
 def bend(metric: Metric, q: Coordinates, u: Vector, v: Vector) -> Vector:
-    r"""$\Gamma(u, v)^i = \Gamma^i_{jk} u^j v^k$ from Jacobian-vector products: no array of $n^3$ numbers.
+    r"""\(\Gamma(u, v)^i = \Gamma^i_{jk} u^j v^k\) from Jacobian-vector products: no array of \(n^3\) numbers.
 
-    $2\,g\,\Gamma(u, v) = (D_u g) v + (D_v g) u - \nabla(u\cdot g v)$.
+    \(2\,g\,\Gamma(u, v) = (D_u g) v + (D_v g) u - \nabla(u\cdot g v)\).
     """
     g, along_u = jax.jvp(metric, (q,), (u,))
     along_v = jax.jvp(metric, (q,), (v,))[1]
@@ -127,7 +127,7 @@ def bend(metric: Metric, q: Coordinates, u: Vector, v: Vector) -> Vector:
 
 
 def christoffel(metric: Metric, q: Coordinates) -> Float[Array, "n n n"]:
-    r"""$\Gamma^i_{jk} = \frac12 g^{il}(\partial_j g_{lk} + \partial_k g_{lj} - \partial_l g_{jk})$, in this order."""
+    r"""\(\Gamma^i_{jk} = \frac12 g^{il}(\partial_j g_{lk} + \partial_k g_{lj} - \partial_l g_{jk})\), in this order."""
     d = jax.jacfwd(metric)(q)  # d[a, b, c] = derivative of g_ab by q_c
     lower = 0.5 * (jnp.swapaxes(d, 1, 2) + d - jnp.moveaxis(d, 2, 0))
     n = q.shape[0]

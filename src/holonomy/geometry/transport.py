@@ -19,7 +19,7 @@ Path: TypeAlias = Curve | Sequence[Any] | Real[Array | np.ndarray, "..."]
 
 
 def transport(metric: Metric, curve: Path, w: VectorLike, *, at: VectorLike | None = None) -> Float[Array, "*times n"]:
-    r"""The vector w carried parallel along a curve: $\dot w^i + \Gamma^i_{jk}\,\dot q^j w^k = 0$.
+    r"""The vector w carried parallel along a curve: \(\dot w^i + \Gamma^i_{jk}\,\dot q^j w^k = 0\).
 
     `curve` is a function from [0, 1] to coordinates, smooth there; or a list of such functions, one per smooth piece,
     each beginning where the one before ends; or an array of points (k, n), joined by lines straight in coordinates.
@@ -68,10 +68,10 @@ def holonomy(metric: Metric, loop: Path) -> Float[Array, "n n"]:
 
 
 def holonomy_angle(metric: Metric, loop: Path) -> Float[Array, ""]:
-    r"""The angle in $(-\pi, \pi]$ by which transport around a loop turns vectors of a surface.
+    r"""The angle in \((-\pi, \pi]\) by which transport around a loop turns vectors of a surface.
 
     Positive from the first coordinate direction to the second; for a small loop run that way round it equals the
-    integral of the Gaussian curvature over its inside, for larger ones modulo $2\pi$ (Gauss-Bonnet).
+    integral of the Gaussian curvature over its inside, for larger ones modulo \(2\pi\) (Gauss-Bonnet).
     """
     pieces = _pieces(loop)
     start, metric = _start(metric, pieces)

@@ -20,7 +20,7 @@ Vector = Float[Array, " n"]
 
 
 def simple_pendulum(m: float, l: float, g: float) -> System:
-    r"""$L = \tfrac12 m l^2 \dot\theta^2 + m g l \cos\theta$."""
+    r"""\(L = \tfrac12 m l^2 \dot\theta^2 + m g l \cos\theta\)."""
 
     def lagrangian(t: Time, q: Vector, v: Vector, p: Any) -> Float[Array, ""]:
         return p["m"] * p["l"] ** 2 * v[0] ** 2 / 2 + p["m"] * p["g"] * p["l"] * jnp.cos(q[0])
@@ -34,9 +34,9 @@ def simple_pendulum(m: float, l: float, g: float) -> System:
 
 
 def double_pendulum(m1: float, m2: float, l1: float, l2: float, g: float) -> System:
-    r"""$L = \tfrac12 (m_1+m_2) l_1^2 \dot\theta_1^2 + \tfrac12 m_2 l_2^2 \dot\theta_2^2
+    r"""\(L = \tfrac12 (m_1+m_2) l_1^2 \dot\theta_1^2 + \tfrac12 m_2 l_2^2 \dot\theta_2^2
     + m_2 l_1 l_2 \dot\theta_1 \dot\theta_2 \cos(\theta_1-\theta_2)
-    + (m_1+m_2) g l_1 \cos\theta_1 + m_2 g l_2 \cos\theta_2$."""
+    + (m_1+m_2) g l_1 \cos\theta_1 + m_2 g l_2 \cos\theta_2\)."""
 
     def lagrangian(t: Time, q: Vector, v: Vector, p: Any) -> Float[Array, ""]:
         both = p["m1"] + p["m2"]
@@ -61,8 +61,8 @@ def double_pendulum(m1: float, m2: float, l1: float, l2: float, g: float) -> Sys
 
 
 def multi_pendulum(masses: tuple[float, ...], lengths: tuple[float, ...], g: float) -> System:
-    r"""$L = \sum_k \bigl(\tfrac12 m_k |\dot x_k|^2 - m_k g\, y_k\bigr)$,
-    $x_k = \sum_{i\le k} l_i (\sin\theta_i, -\cos\theta_i)$."""
+    r"""\(L = \sum_k \bigl(\tfrac12 m_k |\dot x_k|^2 - m_k g\, y_k\bigr)\),
+    \(x_k = \sum_{i\le k} l_i (\sin\theta_i, -\cos\theta_i)\)."""
     links = len(masses)
 
     def bobs(q: Vector, p: Any) -> list[tuple[Array, Array]]:
@@ -92,9 +92,9 @@ def multi_pendulum(masses: tuple[float, ...], lengths: tuple[float, ...], g: flo
 
 
 def spherical_pendulum(m: float, l: float, g: float) -> System:
-    r"""$L = \tfrac12 m l^2 (\dot\theta^2 + \sin^2\theta\, \dot\varphi^2) + m g l \cos\theta$.
+    r"""\(L = \tfrac12 m l^2 (\dot\theta^2 + \sin^2\theta\, \dot\varphi^2) + m g l \cos\theta\).
 
-    The chart has its poles at $\theta = 0, \pi$; $p_\varphi \ne 0$ keeps the motion away from them.
+    The chart has its poles at \(\theta = 0, \pi\); \(p_\varphi \ne 0\) keeps the motion away from them.
     """
 
     def lagrangian(t: Time, q: Vector, v: Vector, p: Any) -> Float[Array, ""]:
@@ -114,7 +114,7 @@ def spherical_pendulum(m: float, l: float, g: float) -> System:
 
 
 def kepler(m: float, mu: float) -> System:
-    r"""$L = \tfrac12 m (\dot x^2 + \dot y^2) + m \mu / \sqrt{x^2+y^2}$."""
+    r"""\(L = \tfrac12 m (\dot x^2 + \dot y^2) + m \mu / \sqrt{x^2+y^2}\)."""
 
     def lagrangian(t: Time, q: Vector, v: Vector, p: Any) -> Float[Array, ""]:
         return p["m"] * ((v[0] ** 2 + v[1] ** 2) / 2 + p["mu"] / jnp.sqrt(q[0] ** 2 + q[1] ** 2))
@@ -128,8 +128,8 @@ def kepler(m: float, mu: float) -> System:
 
 
 def rotating_hoop(m: float, r: float, omega: float, g: float) -> System:
-    r"""$L = \tfrac12 m r^2 (\dot\theta^2 + \omega^2 \sin^2\theta) + m g r \cos\theta$, so that
-    $\ddot\theta = (\omega^2 \cos\theta - g/r) \sin\theta$.
+    r"""\(L = \tfrac12 m r^2 (\dot\theta^2 + \omega^2 \sin^2\theta) + m g r \cos\theta\), so that
+    \(\ddot\theta = (\omega^2 \cos\theta - g/r) \sin\theta\).
 
     The constraint is rheonomic: the energy is not conserved, the Jacobi integral is.
     """
@@ -151,8 +151,8 @@ def rotating_hoop(m: float, r: float, omega: float, g: float) -> System:
 
 
 def elliptical_wire(m: float, a: float, b: float, g: float) -> System:
-    r"""$L = \tfrac12 m (a^2 \sin^2 s + b^2 \cos^2 s)\, \dot s^2 - m g b \sin s$ on
-    $x = a\cos s$, $y = b\sin s$."""
+    r"""\(L = \tfrac12 m (a^2 \sin^2 s + b^2 \cos^2 s)\, \dot s^2 - m g b \sin s\) on
+    \(x = a\cos s\), \(y = b\sin s\)."""
 
     def lagrangian(t: Time, q: Vector, v: Vector, p: Any) -> Float[Array, ""]:
         metric = p["a"] ** 2 * jnp.sin(q[0]) ** 2 + p["b"] ** 2 * jnp.cos(q[0]) ** 2
@@ -167,9 +167,9 @@ def elliptical_wire(m: float, a: float, b: float, g: float) -> System:
 
 
 def elastic_pendulum(m: float, l: float, k: float, g: float) -> System:
-    r"""$L = \tfrac12 m (\dot r^2 + r^2 \dot\theta^2) + m g r \cos\theta - \tfrac12 k (r-l)^2$.
+    r"""\(L = \tfrac12 m (\dot r^2 + r^2 \dot\theta^2) + m g r \cos\theta - \tfrac12 k (r-l)^2\).
 
-    Polar coordinates: not for motions through the pivot, $r = 0$.
+    Polar coordinates: not for motions through the pivot, \(r = 0\).
     """
 
     def lagrangian(t: Time, q: Vector, v: Vector, p: Any) -> Float[Array, ""]:

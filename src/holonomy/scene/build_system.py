@@ -121,8 +121,8 @@ class Formulas:
     ) -> dict[str, Value]:
         r"""The value of every name that these formulas use.
 
-        The rate of a definition $x(t, q)$ is its derivative along the motion,
-        $\partial_t x + (\partial x/\partial q) v$, by forward differentiation of the same tree.
+        The rate of a definition \(x(t, q)\) is its derivative along the motion,
+        \(\partial_t x + (\partial x/\partial q) v\), by forward differentiation of the same tree.
         """
         made = self.setup.definitions
         needed = made.needed(formulas)

@@ -33,12 +33,12 @@ Picture: TypeAlias = Callable[[Point], Float[Array, " picture"]]
 
 
 class AbstractSpace(eqx.Module):
-    r"""A Riemannian manifold $M$ whose points are arrays of length `point_dim` without singularities.
+    r"""A Riemannian manifold \(M\) whose points are arrays of length `point_dim` without singularities.
 
-    A tangent vector at $x$ is an array of the same length: the derivative of a curve of point arrays through $x$.
-    Around every point $x$ there is a smooth chart $y \mapsto \mathrm{chart}(x, y)$ from (a neighbourhood of 0 in)
-    $R^{\dim M}$ with $\mathrm{chart}(x, 0) = x$; `coordinates(x, .)` is its inverse. Changing from the chart at $x$ to
-    the chart at $x'$ is $y \mapsto$ `coordinates(x', chart(x, y))`, smooth, with all derivatives exact.
+    A tangent vector at \(x\) is an array of the same length: the derivative of a curve of point arrays through \(x\).
+    Around every point \(x\) there is a smooth chart \(y \mapsto \mathrm{chart}(x, y)\) from (a neighbourhood of 0 in)
+    \(R^{\dim M}\) with \(\mathrm{chart}(x, 0) = x\); `coordinates(x, .)` is its inverse. Changing from the chart at
+    \(x\) to the chart at \(x'\) is \(y \mapsto\) `coordinates(x', chart(x, y))`, smooth, with all derivatives exact.
 
     Every method works on one point (use `jax.vmap` for many), under jit, vmap and grad. Outside of these, where the
     numbers are known, a point that is not on the space and a vector that is not tangent raise `ValueError`.
@@ -59,7 +59,7 @@ class AbstractSpace(eqx.Module):
     @property
     @abc.abstractmethod
     def flat_chart(self) -> bool:
-        """Whether point arrays are themselves coordinates of $R^{dim}$: the chart at x is then x + y everywhere."""
+        r"""Whether point arrays are themselves coordinates of \(R^{dim}\): the chart at x is then x + y everywhere."""
 
     @property
     @abc.abstractmethod
@@ -84,7 +84,7 @@ class AbstractSpace(eqx.Module):
 
     @abc.abstractmethod
     def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
-        r"""The Riemannian inner product $\langle u, v\rangle_x$ of tangent vectors."""
+        r"""The Riemannian inner product \(\langle u, v\rangle_x\) of tangent vectors."""
 
     @abc.abstractmethod
     def distance(self, x: PointLike, y: PointLike) -> Scalar:
@@ -141,16 +141,18 @@ class AbstractSpace(eqx.Module):
         return self.coordinates(self.chart(x, y), self.chart(x, z))
 
     def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
-        r"""The point with coordinates y seen from the base point $\mathrm{chart}(x, \xi)$, to first order in $\xi$.
+        r"""The point with coordinates y seen from the base point \(\mathrm{chart}(x, \xi)\), to first order in \(\xi\).
 
-        `chart(x, y)` at $\xi = 0$. The frame at the base point may be any that depends smoothly on it: a homogeneous
+        `chart(x, y)` at \(\xi = 0\). The frame at the base point may be any that depends smoothly on it: a homogeneous
         space moves the whole chart by an isometry, which is cheaper than a second chart. Variational steps
-        differentiate it by $\xi$ once, at 0.
+        differentiate it by \(\xi\) once, at 0.
         """
         return self.chart(self.chart(x, xi), y)
 
     def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
-        r"""$D^\top\pi$, where $D\,d\xi$ is the change of the coordinates of `shifted_chart(x, xi, y)` seen from x."""
+        r"""\(D^\top\pi\), where \(D\,d\xi\) is the change of the coordinates of `shifted_chart(x, xi, y)` seen from
+        x.
+        """
         return self._shift_matrix(x, y).T @ self._local(covector, "covector")
 
     def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
@@ -177,7 +179,7 @@ class AbstractSpace(eqx.Module):
     # ── follows for every space ───────────────────────────────────────────────────────────────────────────────────
 
     def norm(self, x: PointLike, v: VectorLike) -> Scalar:
-        r"""The length $\sqrt{\langle v, v\rangle_x}$ of a tangent vector; its derivative is taken as 0 at v = 0."""
+        r"""The length \(\sqrt{\langle v, v\rangle_x}\) of a tangent vector; its derivative is taken as 0 at v = 0."""
         return root(self.inner(x, v, v))
 
     def frame(self, x: PointLike) -> Float[Array, "point dim"]:
@@ -189,7 +191,7 @@ class AbstractSpace(eqx.Module):
         return _metric(self, self._point(x))
 
     def gradient(self, f: Callable[[Point], Scalar]) -> Callable[[Point], Vector]:
-        r"""The Riemannian gradient: $\langle \nabla f(x), v\rangle_x = df_x(v)$ for every tangent $v$."""
+        r"""The Riemannian gradient: \(\langle \nabla f(x), v\rangle_x = df_x(v)\) for every tangent \(v\)."""
 
         def field(x: Point) -> Vector:
             x = self._point(x)
@@ -201,10 +203,10 @@ class AbstractSpace(eqx.Module):
         return field
 
     def mean(self, points: PointLike, weights: PointLike | None = None) -> Point:
-        r"""The Fréchet mean, $\arg\min_m \sum_i w_i\, d(m, x_i)^2$, by Riemannian descent and Newton's method.
+        r"""The Fréchet mean, \(\arg\min_m \sum_i w_i\, d(m, x_i)^2\), by Riemannian descent and Newton's method.
 
         The search starts at the given point with the smallest sum. The mean is unique on spaces of non-positive
-        curvature, and for points within a ball of radius $\pi/(4\sqrt{K})$ elsewhere; for points spread more widely
+        curvature, and for points within a ball of radius \(\pi/(4\sqrt{K})\) elsewhere; for points spread more widely
         the result is a local minimum. Weights are equal unless given; they are scaled to sum 1.
         """
         from holonomy.spaces.mean import frechet_mean

@@ -35,7 +35,7 @@ _ACCURACY = 1e-9
 
 
 class Chart(AbstractSpace):
-    r"""An open set of $R^n$ with any metric $q \mapsto g(q)$, an (n, n) array: points are their own coordinates.
+    r"""An open set of \(R^n\) with any metric \(q \mapsto g(q)\), an (n, n) array: points are their own coordinates.
 
     `exp`, `transport`: the geodesic equation, integrated to about 1e-13 of the coordinates' size.
     `log`: Newton's method on the geodesic's initial velocity, started from y - x and damped; to the accuracy of `exp`

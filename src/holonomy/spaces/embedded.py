@@ -19,7 +19,7 @@ def dot(u: Ambient, v: Ambient) -> Scalar:
 
 
 def wedge_dot(a: Ambient, b: Ambient, c: Ambient, d: Ambient) -> Scalar:
-    r"""$(a\wedge b)\cdot(c\wedge d)$, as a sum over coordinate planes of products of determinants."""
+    r"""\((a\wedge b)\cdot(c\wedge d)\), as a sum over coordinate planes of products of determinants."""
     first = jnp.outer(a, b) - jnp.outer(b, a)
     second = first if (c is a and d is b) else jnp.outer(c, d) - jnp.outer(d, c)
     return jnp.sum(first * second) / 2.0
@@ -29,18 +29,18 @@ def wedge_dot(a: Ambient, b: Ambient, c: Ambient, d: Ambient) -> Scalar:
 
 
 def sphere_angle(x: Ambient, y: Ambient) -> Scalar:
-    r"""$2\,\mathrm{atan2}(|x-y|, |x+y|)$: full accuracy for near and for nearly opposite points."""
+    r"""\(2\,\mathrm{atan2}(|x-y|, |x+y|)\): full accuracy for near and for nearly opposite points."""
     return 2.0 * jnp.arctan2(length(x - y), length(x + y))
 
 
 def sphere_exp(x: Ambient, v: Ambient) -> Ambient:
-    r"""$x\cos|v| + v\,\sin|v|/|v|$."""
+    r"""\(x\cos|v| + v\,\sin|v|/|v|\)."""
     z = dot(v, v)
     return x * cosine(z, 1) + v * sine(z, 1)
 
 
 def sphere_log(x: Ambient, y: Ambient) -> Ambient:
-    r"""$\theta u/|u|$ with $u = y - (x\cdot y)x$, the inner product formed from $x-y$ (near) or $x+y$ (far)."""
+    r"""\(\theta u/|u|\) with \(u = y - (x\cdot y)x\), the inner product formed from \(x-y\) (near) or \(x+y\) (far)."""
     near = dot(x, y) > 0
     less, more = y - x, y + x
     q = dot(less, less) / 4.0
@@ -54,25 +54,27 @@ def sphere_log(x: Ambient, y: Ambient) -> Ambient:
 
 
 def sphere_transport(x: Ambient, v: Ambient, w: Ambient) -> Ambient:
-    r"""$w - (v\cdot w)\left(\frac{1-\cos|v|}{|v|^2} v + \frac{\sin|v|}{|v|} x\right)$."""
+    r"""\(w - (v\cdot w)\left(\frac{1-\cos|v|}{|v|^2} v + \frac{\sin|v|}{|v|} x\right)\)."""
     z = dot(v, v)
     return w - dot(v, w) * (versine(z, 1) * v + sine(z, 1) * x)
 
 
 def sphere_chart(x: Ambient, y: Float[Array, " dim"]) -> Ambient:
-    r"""Stereographic: $((1-k)x + Ey)/(1+k)$, $k = |y|^2/4$, with $E$ the frame `sphere_frame`; all but $-x$."""
+    r"""Stereographic: \(((1-k)x + Ey)/(1+k)\), \(k = |y|^2/4\), with \(E\) the frame `sphere_frame`; all but \(-x\)."""
     k = dot(y, y) / 4.0
     return ((1.0 - k) * x + sphere_frame(x, y)) / (1.0 + k)
 
 
 def sphere_shifted_chart(x: Ambient, xi: Float[Array, " dim"], y: Float[Array, " dim"]) -> Ambient:
-    r"""`sphere_chart` with $p + A_\xi p$ for p, where $A_\xi$ turns x towards $E\xi$; linear in $\xi$."""
+    r"""`sphere_chart` with \(p + A_\xi p\) for p, where \(A_\xi\) turns x towards \(E\xi\); linear in \(\xi\)."""
     k = dot(y, y) / 4.0
     return ((1.0 - k - dot(xi, y)) * x + sphere_frame(x, y + (1.0 - k) * xi)) / (1.0 + k)
 
 
 def sphere_pull_shift(y: Float[Array, " dim"], covector: Float[Array, " dim"]) -> Float[Array, " dim"]:
-    r"""$((1-k)\,1 + \frac12 yy^\top)\,\pi$: the change of coordinates of a point when the chart's base point moves."""
+    r"""\(((1-k)\,1 + \frac12 yy^\top)\,\pi\): the change of coordinates of a point when the chart's base point
+    moves.
+    """
     return (1.0 - dot(y, y) / 4.0) * covector + 0.5 * dot(y, covector) * y
 
 
@@ -138,24 +140,25 @@ def sphere_coframe(x: Ambient, v: Ambient) -> Float[Array, " dim"]:
 
 
 def height(s: Ambient) -> Scalar:
-    r"""The timelike coordinate $w = \sqrt{1+|s|^2}$."""
+    r"""The timelike coordinate \(w = \sqrt{1+|s|^2}\)."""
     return jnp.sqrt(1.0 + dot(s, s))
 
 
 def hyper_inner(s: Ambient, u: Ambient, v: Ambient) -> Scalar:
-    r"""$\langle u,v\rangle_M$ of tangent vectors by spacelike parts: $(u\cdot v + (s\wedge u)\cdot(s\wedge v))/w^2$.
+    r"""\(\langle u,v\rangle_M\) of tangent vectors by spacelike parts:
+    \((u\cdot v + (s\wedge u)\cdot(s\wedge v))/w^2\).
 
-    The difference $u\cdot v - u_w v_w$ would lose all digits far from the origin.
+    The difference \(u\cdot v - u_w v_w\) would lose all digits far from the origin.
     """
     return (dot(u, v) + wedge_dot(s, u, s, v)) / (1.0 + dot(s, s))
 
 
 def hyper_chord(s: Ambient, t: Ambient) -> Scalar:
-    r"""$\sinh^2(d/2)$ as sums of terms of one sign: no cancellation, near or far, at the origin or away from it.
+    r"""\(\sinh^2(d/2)\) as sums of terms of one sign: no cancellation, near or far, at the origin or away from it.
 
-    From $4\sinh^2(d/2) = |s-t|^2 - (w_s-w_t)^2$ one gets
-    $\sinh^2(d/2) = \frac{|s-t|^2 + |s\wedge t|^2}{2(1 + w_s w_t + s\cdot t)}$, for points on the same side of the
-    origin; for the others $(w_s w_t - 1 - s\cdot t)/2$ with $w - 1 = |s|^2/(1+w)$.
+    From \(4\sinh^2(d/2) = |s-t|^2 - (w_s-w_t)^2\) one gets
+    \(\sinh^2(d/2) = \frac{|s-t|^2 + |s\wedge t|^2}{2(1 + w_s w_t + s\cdot t)}\), for points on the same side of the
+    origin; for the others \((w_s w_t - 1 - s\cdot t)/2\) with \(w - 1 = |s|^2/(1+w)\).
     """
     ws, wt, inner = height(s), height(t), dot(s, t)
     same = inner > 0
@@ -170,40 +173,40 @@ def hyper_chord(s: Ambient, t: Ambient) -> Scalar:
 
 
 def hyper_distance(s: Ambient, t: Ambient) -> Scalar:
-    r"""$2\,\mathrm{arsinh}\sqrt{\sinh^2(d/2)}$."""
+    r"""\(2\,\mathrm{arsinh}\sqrt{\sinh^2(d/2)}\)."""
     return 2.0 * jnp.arcsinh(root(hyper_chord(s, t)))
 
 
 def hyper_exp(s: Ambient, v: Ambient) -> Ambient:
-    r"""$s\cosh|v| + v\,\sinh|v|/|v|$, spacelike parts."""
+    r"""\(s\cosh|v| + v\,\sinh|v|/|v|\), spacelike parts."""
     z = hyper_inner(s, v, v)
     return s * cosine(z, -1) + v * sine(z, -1)
 
 
 def hyper_log(s: Ambient, t: Ambient) -> Ambient:
-    r"""$\frac{d}{\sinh d}\,(t - s\cosh d)$, spacelike part."""
+    r"""\(\frac{d}{\sinh d}\,(t - s\cosh d)\), spacelike part."""
     q = hyper_chord(s, t)
     return arc(q, -1) / jnp.sqrt(1.0 + q) * ((t - s) - 2.0 * q * s)
 
 
 def hyper_transport(s: Ambient, v: Ambient, w: Ambient) -> Ambient:
-    r"""$w + \langle v,w\rangle\left(\frac{\cosh|v|-1}{|v|^2} v + \frac{\sinh|v|}{|v|} x\right)$, spacelike part."""
+    r"""\(w + \langle v,w\rangle\left(\frac{\cosh|v|-1}{|v|^2} v + \frac{\sinh|v|}{|v|} x\right)\), spacelike part."""
     z = hyper_inner(s, v, v)
     return w + hyper_inner(s, v, w) * (versine(z, -1) * v + sine(z, -1) * s)
 
 
 def hyper_frame(s: Ambient, y: Ambient) -> Ambient:
-    r"""The boost from the origin to the point, applied to $(y, 0)$: $y + s\,(s\cdot y)/(1+w)$; orthonormal."""
+    r"""The boost from the origin to the point, applied to \((y, 0)\): \(y + s\,(s\cdot y)/(1+w)\); orthonormal."""
     return y + s * (dot(s, y) / (1.0 + height(s)))
 
 
 def hyper_chart(s: Ambient, y: Ambient) -> Ambient:
-    r"""$x\sqrt{1+|y|^2} + Ey$, $E$ the frame: the whole space, for y in the whole of $R^n$."""
+    r"""\(x\sqrt{1+|y|^2} + Ey\), \(E\) the frame: the whole space, for y in the whole of \(R^n\)."""
     return s * jnp.sqrt(1.0 + dot(y, y)) + hyper_frame(s, y)
 
 
 def hyper_shifted_chart(s: Ambient, xi: Ambient, y: Ambient) -> Ambient:
-    r"""`hyper_chart` with $p + A_\xi p$ for p, where $A_\xi$ boosts x towards $E\xi$; linear in $\xi$."""
+    r"""`hyper_chart` with \(p + A_\xi p\) for p, where \(A_\xi\) boosts x towards \(E\xi\); linear in \(\xi\)."""
     w = height(y)
     return s * (w + dot(xi, y)) + hyper_frame(s, y + w * xi)
 
@@ -211,8 +214,8 @@ def hyper_shifted_chart(s: Ambient, xi: Ambient, y: Ambient) -> Ambient:
 def hyper_turn(s: Ambient, y: Ambient, z: Ambient, back: bool) -> Ambient:
     r"""z turned by the rotation that the boosts to s and then to y leave over (Wigner's), or turned back.
 
-    In Clifford's algebra half a boost is $1 + a$ with $a = s/(1+w)$, so the rotation is that of the rotor
-    $1 + a\cdot b + a\wedge b$: all terms of order one, however far out s is.
+    In Clifford's algebra half a boost is \(1 + a\) with \(a = s/(1+w)\), so the rotation is that of the rotor
+    \(1 + a\cdot b + a\wedge b\): all terms of order one, however far out s is.
     """
     a, b = s / (1.0 + height(s)), y / (1.0 + height(y))
     c = 1.0 + dot(a, b)

@@ -27,10 +27,10 @@ from holonomy.spaces.smooth import length
 
 
 class Euclidean(AbstractSpace):
-    r"""$E^n$: points are vectors of $R^n$, $\langle u, v\rangle = u\cdot v$, $d(x, y) = |x - y|$, $K = 0$.
+    r"""\(E^n\): points are vectors of \(R^n\), \(\langle u, v\rangle = u\cdot v\), \(d(x, y) = |x - y|\), \(K = 0\).
 
     Killing fields: `translate_x`, ..., `rotate_xy`, ...; the latter carry x towards y. Polar coordinates (a, b, g):
-    $a\,(\sin b\cos g, \sin b\sin g, \cos b)$; on a line a is signed.
+    \(a\,(\sin b\cos g, \sin b\sin g, \cos b)\); on a line a is signed.
     """
 
     n: int = eqx.field(static=True)
@@ -108,11 +108,12 @@ class Euclidean(AbstractSpace):
 
 
 class Circle(AbstractSpace):
-    r"""The circle of radius $r$: a point is an array holding one angle $\theta$, and $\theta + 2\pi$ is the same point.
+    r"""The circle of radius \(r\): a point is an array holding one angle \(\theta\), and \(\theta + 2\pi\) is the
+    same point.
 
-    $\langle u, v\rangle = r^2 u v$; $d$ is $r$ times the smaller angle between two points. Angles are never wrapped:
-    a motion that winds around keeps count of its turns. `log` gives the angle in $(-\pi, \pi)$; opposite points have
-    none. Killing field: `rotate`.
+    \(\langle u, v\rangle = r^2 u v\); \(d\) is \(r\) times the smaller angle between two points. Angles are never
+    wrapped: a motion that winds around keeps count of its turns. `log` gives the angle in \((-\pi, \pi)\); opposite
+    points have none. Killing field: `rotate`.
     """
 
     radius: float | Float[Array, ""]

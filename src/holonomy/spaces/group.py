@@ -11,10 +11,10 @@ from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Point, PointLi
 
 
 class AbstractGroup(AbstractSpace):
-    r"""A Lie group $G$ with a left-invariant metric.
+    r"""A Lie group \(G\) with a left-invariant metric.
 
-    An element of its Lie algebra is an array $\xi$ of length `dim`; the velocity $\dot g$ and the body velocity
-    $\xi = g^{-1}\dot g$ are exchanged by `lift` and `body_velocity`. `exp` and `log` are those of the metric;
+    An element of its Lie algebra is an array \(\xi\) of length `dim`; the velocity \(\dot g\) and the body velocity
+    \(\xi = g^{-1}\dot g\) are exchanged by `lift` and `body_velocity`. `exp` and `log` are those of the metric;
     those of the group, which differ from them on SE(2) and SE(3), are `group_exp` and `group_log`.
     """
 
@@ -38,15 +38,15 @@ class AbstractGroup(AbstractSpace):
 
     @abc.abstractmethod
     def lift(self, g: PointLike, xi: LocalLike) -> Vector:
-        r"""The velocity $\dot g = g\xi$."""
+        r"""The velocity \(\dot g = g\xi\)."""
 
     @abc.abstractmethod
     def body_velocity(self, g: PointLike, v: VectorLike) -> Local:
-        r"""$\xi = g^{-1} v$, inverse of `lift`."""
+        r"""\(\xi = g^{-1} v\), inverse of `lift`."""
 
     @abc.abstractmethod
     def group_exp(self, xi: LocalLike) -> Point:
-        r"""The element at time 1 of the one-parameter group $\dot g = g\xi$, $g(0)$ the identity."""
+        r"""The element at time 1 of the one-parameter group \(\dot g = g\xi\), \(g(0)\) the identity."""
 
     @abc.abstractmethod
     def group_log(self, g: PointLike) -> Local:
@@ -72,18 +72,18 @@ class AbstractGroup(AbstractSpace):
         return super().transition(self.identity, y, z)
 
     def adjoint(self, g: PointLike, xi: LocalLike) -> Local:
-        r"""$\mathrm{Ad}_g\xi = g\xi g^{-1}$."""
+        r"""\(\mathrm{Ad}_g\xi = g\xi g^{-1}\)."""
         m = self.matrix(g)
         return self.vee(m @ self.hat(xi) @ self.matrix(self.inverse(g)))
 
     def bracket(self, xi: LocalLike, eta: LocalLike) -> Local:
-        r"""The matrix commutator $[\xi, \eta] = \xi\eta - \eta\xi$."""
+        r"""The matrix commutator \([\xi, \eta] = \xi\eta - \eta\xi\)."""
         a, b = self.hat(xi), self.hat(eta)
         return self.vee(a @ b - b @ a)
 
 
 def hat3(omega: Float[Array, " 3"]) -> Float[Array, "3 3"]:
-    r"""The skew matrix of $v \mapsto \omega\times v$."""
+    r"""The skew matrix of \(v \mapsto \omega\times v\)."""
     x, y, z = omega
     zero = jnp.zeros_like(x)
     return jnp.stack([jnp.stack([zero, -z, y]), jnp.stack([z, zero, -x]), jnp.stack([-y, x, zero])])

@@ -27,17 +27,17 @@ from holonomy.spaces.base import (
 
 
 class Hyperbolic(AbstractSpace):
-    r"""$H^n$ of radius $r$: $\{(s, w) \in R^{n,1} : |s|^2 - w^2 = -r^2, w > 0\}$, time last; $K = -1/r^2$.
+    r"""\(H^n\) of radius \(r\): \(\{(s, w) \in R^{n,1} : |s|^2 - w^2 = -r^2, w > 0\}\), time last; \(K = -1/r^2\).
 
     `model="hyperboloid"`: points are such (s, w), tangent vectors are Minkowski-orthogonal to them. Every formula uses
-    s alone and takes $w = \sqrt{r^2+|s|^2}$, and the timelike part of a tangent vector from its tangency: a point
-    stored to relative accuracy $\varepsilon$ at distance R from the origin is then uncertain by $\varepsilon r$ along
-    and $\varepsilon r\sinh(R/r)$ across the radius, and nothing is lost beyond that (up to R = 300 r).
+    s alone and takes \(w = \sqrt{r^2+|s|^2}\), and the timelike part of a tangent vector from its tangency: a point
+    stored to relative accuracy \(\varepsilon\) at distance R from the origin is then uncertain by \(\varepsilon r\)
+    along and \(\varepsilon r\sinh(R/r)\) across the radius, and nothing is lost beyond that (up to R = 300 r).
     `model="polar"`: points are (a, b, ..., g), singular at a = 0; `model="ball"`: points of the unit ball of Poincaré,
     without singularities, but digits run out towards the boundary. Both are for comparison.
 
-    Polar coordinates: $r\,(\sinh a\,\omega, \cosh a)$, $\omega \in S^{n-1}$ the direction of the other angles; for
-    n = 3 $\omega = (\sin b\cos g, \sin b\sin g, \cos b)$; a is dimensionless.
+    Polar coordinates: \(r\,(\sinh a\,\omega, \cosh a)\), \(\omega \in S^{n-1}\) the direction of the other angles; for
+    n = 3 \(\omega = (\sin b\cos g, \sin b\sin g, \cos b)\); a is dimensionless.
     Killing fields: `rotate_xy`, ... (x carried towards y) and `boost_x`, ....
     """
 
@@ -104,7 +104,7 @@ class Hyperbolic(AbstractSpace):
         return self._leave(em.hyper_shifted_chart(self._spatial(x), xi / self.radius, y / self.radius))
 
     def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
-        r"""$\sqrt{1+|y|^2}\,\pi$, lengths in units of r."""
+        r"""\(\sqrt{1+|y|^2}\,\pi\), lengths in units of r."""
         y, covector = self._local(y) / self.radius, self._local(covector, "covector")
         return covector if self.flat_chart else em.height(y) * covector
 
@@ -118,14 +118,16 @@ class Hyperbolic(AbstractSpace):
         return self.radius
 
     def project(self, x: PointLike) -> Point:
-        r"""Keep s and take $w = \sqrt{r^2 + |s|^2}$. Outside the ball of the ball model there is no projection: NaN."""
+        r"""Keep s and take \(w = \sqrt{r^2 + |s|^2}\). Outside the ball of the ball model there is no projection:
+        NaN.
+        """
         x = self._array(x)
         if self.model == "ball":
             return jnp.where(jnp.sum(x * x) < 1.0, x, jnp.nan)
         return x if self.flat_chart else self._leave(self._spatial(x))
 
     def tangent(self, x: PointLike, v: VectorLike) -> Vector:
-        r"""$v + \langle x, v\rangle_M x/r^2$ on the hyperboloid."""
+        r"""\(v + \langle x, v\rangle_M x/r^2\) on the hyperboloid."""
         x, v = self._point(x), self._array(v, "v")
         if self.flat_chart:
             return v
@@ -144,7 +146,7 @@ class Hyperbolic(AbstractSpace):
         return em.hyper_inner(self._spatial(x), u, v)
 
     def distance(self, x: PointLike, y: PointLike) -> Scalar:
-        r"""$2r\,\mathrm{arsinh}\sqrt{Q}$, $Q = \sinh^2(d/2r)$ without differences, see `embedded.hyper_chord`."""
+        r"""\(2r\,\mathrm{arsinh}\sqrt{Q}\), \(Q = \sinh^2(d/2r)\) without differences, see `embedded.hyper_chord`."""
         return self.radius * em.hyper_distance(self._spatial(self._point(x)), self._spatial(self._point(y, "y")))
 
     def exp(self, x: PointLike, v: VectorLike) -> Point:
@@ -197,7 +199,7 @@ class Hyperbolic(AbstractSpace):
         return x if self.model == "polar" else self._angles(self._spatial(x))
 
     def isometry_to(self, x: PointLike) -> Float[Array, "ambient ambient"]:
-        """The boost of $R^{n,1}$ that carries the origin to x, as a matrix on (s, w)."""
+        r"""The boost of \(R^{n,1}\) that carries the origin to x, as a matrix on (s, w)."""
         s = self._spatial(self._point(x))
         w = em.height(s)
         top = jnp.concatenate([jnp.eye(self.n) + jnp.outer(s, s) / (1.0 + w), s[:, None]], axis=1)

@@ -20,13 +20,13 @@ _POLISH_STEPS = 2
 
 
 class Inhomogeneous(AbstractSpace):
-    r"""$R^n$ with the metric $(|x|^2 + 2)\,I$: negatively curved, most at the origin, flat far away.
+    r"""\(R^n\) with the metric \((|x|^2 + 2)\,I\): negatively curved, most at the origin, flat far away.
 
-    It is the Jacobi metric of the force $\ddot x = x$ at energy 1, so its geodesics are
-    $x\cosh\tau + u\sinh\tau$, $|u|^2 = |x|^2 + 2$, of length
-    $s(\tau) = \tau + \tfrac12(|x|^2+1)\sinh 2\tau + x\cdot u\,\sinh^2\tau$. With
-    $D = \sqrt{1+(|p|^2+|q|^2)/2+(p\cdot q)^2/4}$ and
-    $\sinh^2(\delta/2) = |p-q|^2/(4(1+p\cdot q/2+D))$ the distance is $\delta + \sinh\delta\,(D + p\cdot q/2)$.
+    It is the Jacobi metric of the force \(\ddot x = x\) at energy 1, so its geodesics are
+    \(x\cosh\tau + u\sinh\tau\), \(|u|^2 = |x|^2 + 2\), of length
+    \(s(\tau) = \tau + \tfrac12(|x|^2+1)\sinh 2\tau + x\cdot u\,\sinh^2\tau\). With
+    \(D = \sqrt{1+(|p|^2+|q|^2)/2+(p\cdot q)^2/4}\) and
+    \(\sinh^2(\delta/2) = |p-q|^2/(4(1+p\cdot q/2+D))\) the distance is \(\delta + \sinh\delta\,(D + p\cdot q/2)\).
     Its only isometries are rotations: `rotate_xy`, .... Polar coordinates as those of `Euclidean`.
     """
 
@@ -150,7 +150,7 @@ def _stretch(x: Point, y: Point) -> Scalar:
 
 
 def _chord(x: Point, y: Point) -> Scalar:
-    r"""$\sinh^2(\delta/2)$."""
+    r"""\(\sinh^2(\delta/2)\)."""
     h, d = _half_inner(x, y), _d(x, y)
     far = h < -0.5
     near = dot(x - y, x - y) / (4.0 * (1.0 + jnp.where(far, 0.0, h) + d))
@@ -158,15 +158,15 @@ def _chord(x: Point, y: Point) -> Scalar:
 
 
 def _arc_over_sinh(q: Scalar) -> Scalar:
-    r"""$\delta/\sinh\delta$ as a function of $\sinh^2(\delta/2)$."""
+    r"""\(\delta/\sinh\delta\) as a function of \(\sinh^2(\delta/2)\)."""
     return arc(q, -1) / jnp.sqrt(1.0 + q)
 
 
 def _time(x: Point, v: Vector) -> Scalar:
-    r"""$t = \tau/\ell$, $\ell = |v|_x$, with $s(\tau) = \ell$: smooth at v = 0, where $t = 1/(|x|^2+2)$.
+    r"""\(t = \tau/\ell\), \(\ell = |v|_x\), with \(s(\tau) = \ell\): smooth at v = 0, where \(t = 1/(|x|^2+2)\).
 
-    The length divided by $\ell$ is $t + (|x|^2+1)\,t\,\frac{\sinh 2\ell t}{2\ell t} + (|x|^2+2)\,x\cdot v\,
-    (t\,\frac{\sinh\ell t}{\ell t})^2$. Newton's method ends at round-off where it is 1; only these last steps are
+    The length divided by \(\ell\) is \(t + (|x|^2+1)\,t\,\frac{\sinh 2\ell t}{2\ell t} + (|x|^2+2)\,x\cdot v\,
+    (t\,\frac{\sinh\ell t}{\ell t})^2\). Newton's method ends at round-off where it is 1; only these last steps are
     differentiated, and each doubles the order of exact derivatives.
     """
     c, square, slope = _factor(x), _factor(x) * dot(v, v), dot(x, v)
@@ -183,7 +183,7 @@ def _time(x: Point, v: Vector) -> Scalar:
 def _first_time(x: Point, v: Vector) -> Scalar:
     r"""The time, found by counting from the point nearest the origin, where the length is odd.
 
-    $\sigma + \frac A2\sinh 2\sigma = B$ with $A^2 = 1 + |x\wedge u|^2$ and $\sinh 2\tau_* = -x\cdot u/A$.
+    \(\sigma + \frac A2\sinh 2\sigma = B\) with \(A^2 = 1 + |x\wedge u|^2\) and \(\sinh 2\tau_* = -x\cdot u/A\).
     Newton's method from above, on a convex function.
     """
     ell = jnp.sqrt(_factor(x) * dot(v, v))

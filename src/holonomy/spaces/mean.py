@@ -21,9 +21,9 @@ _NEWTON_STEPS = 3
 
 
 def frechet_mean(space: AbstractSpace, points: PointLike, weights: PointLike | None) -> Float[Array, " point"]:
-    r"""A zero of the mean log, $\sum_i w_i \log_m x_i = 0$; see `AbstractSpace.mean`.
+    r"""A zero of the mean log, \(\sum_i w_i \log_m x_i = 0\); see `AbstractSpace.mean`.
 
-    Descent, $m \leftarrow \exp_m\sum_i w_i\log_m x_i$, comes near; Newton's method in the chart at the present point
+    Descent, \(m \leftarrow \exp_m\sum_i w_i\log_m x_i\), comes near; Newton's method in the chart at the present point
     ends it at round-off. Only the Newton steps are differentiated: they carry exact derivatives of the result.
     """
     return _search(space, *_checked(space, points, weights))

@@ -1,7 +1,7 @@
-"""Polar angles of a direction, in the order of the thesis on bodies in curved space.
+r"""Polar angles of a direction, in the order of the thesis on bodies in curved space.
 
-A unit vector of R^{m+1} has m angles: none for m = 0, $(\\cos g, \\sin g)$ for m = 1, and for m > 1
-$(\\sin b \\cdot \\text{direction of the rest}, \\cos b)$; so (b, g) gives $(\\sin b\\cos g, \\sin b\\sin g, \\cos b)$.
+A unit vector of R^{m+1} has m angles: none for m = 0, \((\cos g, \sin g)\) for m = 1, and for m > 1
+\((\sin b \cdot \text{direction of the rest}, \cos b)\); so (b, g) gives \((\sin b\cos g, \sin b\sin g, \cos b)\).
 """
 
 import jax.numpy as jnp

@@ -28,7 +28,7 @@ from holonomy.spaces.smooth import root
 
 
 class Power(AbstractSpace):
-    r"""$M^k$, the configurations of k points of $M$: their arrays joined end to end; `space ** k` for short.
+    r"""\(M^k\), the configurations of k points of \(M\): their arrays joined end to end; `space ** k` for short.
 
     As `Product` with k equal factors, but evaluated for all points at once. Killing fields and isometries of the
     i-th point carry its number, counted from 1: `rotate_xy_1`, ....

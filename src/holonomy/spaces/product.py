@@ -18,7 +18,7 @@ from holonomy.spaces.smooth import root
 
 
 class Product(AbstractSpace):
-    r"""$M_1\times\dots\times M_k$: points, tangent vectors and local coordinates are joined end to end.
+    r"""\(M_1\times\dots\times M_k\): points, tangent vectors and local coordinates are joined end to end.
 
     Inner products add, distances add in squares; exp, log and transport act on each factor. Killing fields and
     isometries are those of the factors; a name that occurs in several factors gets the factor's number, counted

@@ -62,7 +62,7 @@ def from_matrix(m: Float[Array, "3 3"]) -> Quaternion:
 
 
 def small_turn(y: Vector3) -> Quaternion:
-    r"""$((1-k), y/2)/(1+k)$, $k = |y|^2/16$: the turn about y by $4\arctan(|y|/4)$; every turn but a full one."""
+    r"""\(((1-k), y/2)/(1+k)\), \(k = |y|^2/16\): the turn about y by \(4\arctan(|y|/4)\); every turn but a full one."""
     k = jnp.sum(y * y) / 16.0
     return jnp.concatenate([(1.0 - k)[None], y / 2.0]) / (1.0 + k)
 

@@ -15,13 +15,13 @@ from holonomy.spaces.smooth import root, sine, versine
 
 
 class SE2(AbstractGroup):
-    r"""$SE(2)$: a rigid motion of the plane is (cos, sin, x, y): turn by the angle, then move by (x, y).
+    r"""\(SE(2)\): a rigid motion of the plane is (cos, sin, x, y): turn by the angle, then move by (x, y).
 
-    An element of the Lie algebra is $(v_x, v_y, \omega)$ in the body frame.
-    $\langle\cdot,\cdot\rangle = v_x^2 + v_y^2 + \ell^2\omega^2$, $\ell$ = `length`: the product of a circle and the
+    An element of the Lie algebra is \((v_x, v_y, \omega)\) in the body frame.
+    \(\langle\cdot,\cdot\rangle = v_x^2 + v_y^2 + \ell^2\omega^2\), \(\ell\) = `length`: the product of a circle and the
     plane, flat, and invariant under the group from the left. Its geodesics turn evenly while their place moves on a
     straight line; the screw motions of the group are `group_exp`.
-    The chart at g: move by $(y_0, y_1)$ in the frame of g and turn by the angle $y_2$.
+    The chart at g: move by \((y_0, y_1)\) in the frame of g and turn by the angle \(y_2\).
     Killing fields: `translate_x`, `translate_y`, `rotate_xy` (about the origin, place and frame together),
     `spin_xy` (the frame alone).
     """

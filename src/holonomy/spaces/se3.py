@@ -19,14 +19,15 @@ _AXES = "xyz"
 
 
 class SE3(AbstractGroup):
-    r"""$SE(3)$: a rigid motion of space is (w, x, y, z, X, Y, Z): turn by the unit quaternion, then move by (X, Y, Z).
+    r"""\(SE(3)\): a rigid motion of space is (w, x, y, z, X, Y, Z): turn by the unit quaternion, then move by (X, Y,
+    Z).
 
-    An element of the Lie algebra is $(v, \omega)$ in the body frame, velocity first.
-    $\langle\cdot,\cdot\rangle = |v|^2 + \ell^2|\omega|^2$, $\ell$ = `length`: the product of SO(3) and $E^3$, invariant
-    under the group from the left. Its geodesics turn evenly while their place moves on a straight line; the screw
-    motions of the group are `group_exp`. The chart at g: move by $y_{0:3}$ in the frame of g and turn as `SO3` does.
-    Killing fields: `translate_x`, ...; `rotate_xy`, ... (about the origin, place and frame together); `spin_xy`, ...
-    (the frame alone, about axes fixed in space); `body_xy`, ... (the frame alone, about its own axes).
+    An element of the Lie algebra is \((v, \omega)\) in the body frame, velocity first.
+    \(\langle\cdot,\cdot\rangle = |v|^2 + \ell^2|\omega|^2\), \(\ell\) = `length`: the product of SO(3) and \(E^3\),
+    invariant under the group from the left. Its geodesics turn evenly while their place moves on a straight line; the
+    screw motions of the group are `group_exp`. The chart at g: move by \(y_{0:3}\) in the frame of g and turn as
+    `SO3` does. Killing fields: `translate_x`, ...; `rotate_xy`, ... (about the origin, place and frame together);
+    `spin_xy`, ... (the frame alone, about axes fixed in space); `body_xy`, ... (the frame alone, about its own axes).
     """
 
     length: float | Float[Array, ""] = eqx.field(default=1.0, converter=validation.as_number)
@@ -198,6 +199,6 @@ class SE3(AbstractGroup):
 
 
 def _screw(omega: Float[Array, " 3"]) -> Float[Array, "3 3"]:
-    r"""$\int_0^1 e^{t\hat\omega} dt$: what a screw motion makes of its constant body velocity."""
+    r"""\(\int_0^1 e^{t\hat\omega} dt\): what a screw motion makes of its constant body velocity."""
     z, m = jnp.sum(omega * omega), hat3(omega)
     return jnp.eye(3) + versine(z, 1) * m + remainder(z, 1) * (m @ m)

@@ -28,25 +28,25 @@ def _series(z: Float[Array, ""], coefficients: list[float], sign: int) -> Float[
 
 
 def root(z: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    r"""$\sqrt{z}$ for $z > 0$ and 0 otherwise, with derivative 0 (instead of infinity) at 0."""
+    r"""\(\sqrt{z}\) for \(z > 0\) and 0 otherwise, with derivative 0 (instead of infinity) at 0."""
     positive = z > 0
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, z, 1.0)), 0.0)
 
 
 def length(v: Float[Array, " n"]) -> Float[Array, ""]:
-    r"""Euclidean length $|v|$, with derivative 0 at $v = 0$."""
+    r"""Euclidean length \(|v|\), with derivative 0 at \(v = 0\)."""
     return root(jnp.sum(v * v))
 
 
 def cosine(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
-    r"""$\cos\sqrt z$ (sign +1) or $\cosh\sqrt z$ (sign -1), for $z \ge 0$."""
+    r"""\(\cos\sqrt z\) (sign +1) or \(\cosh\sqrt z\) (sign -1), for \(z \ge 0\)."""
     small = z < _REGION
     u = jnp.sqrt(jnp.where(small, 1.0, z))
     return jnp.where(small, _series(jnp.where(small, z, 0.0), _COS, sign), jnp.cos(u) if sign > 0 else jnp.cosh(u))
 
 
 def sine(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
-    r"""$\sin(\sqrt z)/\sqrt z$ (sign +1) or $\sinh(\sqrt z)/\sqrt z$ (sign -1), for $z \ge 0$."""
+    r"""\(\sin(\sqrt z)/\sqrt z\) (sign +1) or \(\sinh(\sqrt z)/\sqrt z\) (sign -1), for \(z \ge 0\)."""
     small = z < _REGION
     u = jnp.sqrt(jnp.where(small, 1.0, z))
     return jnp.where(
@@ -55,12 +55,12 @@ def sine(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
 
 
 def versine(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
-    r"""$(1 - \cos\sqrt z)/z$ (sign +1) or $(\cosh\sqrt z - 1)/z$ (sign -1), for $z \ge 0$."""
+    r"""\((1 - \cos\sqrt z)/z\) (sign +1) or \((\cosh\sqrt z - 1)/z\) (sign -1), for \(z \ge 0\)."""
     return 0.5 * sine(z / 4.0, sign) ** 2
 
 
 def remainder(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
-    r"""$(1 - \sin(\sqrt z)/\sqrt z)/z$ (sign +1) or $(\sinh(\sqrt z)/\sqrt z - 1)/z$ (sign -1), for $z \ge 0$."""
+    r"""\((1 - \sin(\sqrt z)/\sqrt z)/z\) (sign +1) or \((\sinh(\sqrt z)/\sqrt z - 1)/z\) (sign -1), for \(z \ge 0\)."""
     small = z < _REGION
     away = jnp.where(small, 1.0, z)
     series = _series(jnp.where(small, z, 0.0), _SIN[1:], sign)
@@ -68,7 +68,7 @@ def remainder(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
 
 
 def arc(z: Float[Array, ""], sign: int) -> Float[Array, ""]:
-    r"""$\arcsin(\sqrt z)/\sqrt z$ (sign +1, $z < 1$) or $\operatorname{arsinh}(\sqrt z)/\sqrt z$ (sign -1)."""
+    r"""\(\arcsin(\sqrt z)/\sqrt z\) (sign +1, \(z < 1\)) or \(\operatorname{arsinh}(\sqrt z)/\sqrt z\) (sign -1)."""
     small = z < _ARC_REGION
     u = jnp.sqrt(jnp.where(small, 1.0 / 4.0, z))
     inverse = jnp.arcsin(u) if sign > 0 else jnp.arcsinh(u)

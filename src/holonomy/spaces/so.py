@@ -24,13 +24,13 @@ _SQUARINGS = 5
 
 
 class SO(AbstractGroup):
-    r"""$SO(n)$: a rotation is its matrix $R$, row by row in an array of length $n^2$.
+    r"""\(SO(n)\): a rotation is its matrix \(R\), row by row in an array of length \(n^2\).
 
-    $\langle RA, RB\rangle = \frac12\mathrm{tr}(A^\top B)$ for skew A, B: a turn by an angle in one plane has that
+    \(\langle RA, RB\rangle = \frac12\mathrm{tr}(A^\top B)\) for skew A, B: a turn by an angle in one plane has that
     angle for its length. The metric is invariant from both sides. An element of the Lie algebra is the array of entries
-    $A_{ji}$, i < j, one for each plane, $e_i$ carried towards $e_j$. The chart at R is Cayley's,
-    $y \mapsto R(1 - A/2)^{-1}(1 + A/2)$. Killing fields: `rotate_xy`, ... from the left, `body_xy`, ... from the right.
-    For n = 3 `SO3`, with quaternions, is faster. `log` fails where a plane is turned by
+    \(A_{ji}\), i < j, one for each plane, \(e_i\) carried towards \(e_j\). The chart at R is Cayley's,
+    \(y \mapsto R(1 - A/2)^{-1}(1 + A/2)\). Killing fields: `rotate_xy`, ... from the left, `body_xy`, ... from the
+    right. For n = 3 `SO3`, with quaternions, is faster. `log` fails where a plane is turned by
     exactly half a turn, and loses digits in proportion as a turn comes near to it (half of them at a gap of 1e-8).
     """
 
@@ -105,7 +105,7 @@ class SO(AbstractGroup):
         return (r @ self.hat(self._between(x, y))).reshape(-1)
 
     def transport(self, x: PointLike, v: VectorLike, w: VectorLike) -> Vector:
-        r"""$R e^{A/2} B e^{A/2}$ for $v = RA$, $w = RB$."""
+        r"""\(R e^{A/2} B e^{A/2}\) for \(v = RA\), \(w = RB\)."""
         x = self._point(x)
         r = self._matrix(x)
         a, b = _skew(r.T @ self._matrix(self._vector(x, v))), _skew(r.T @ self._matrix(self._vector(x, w, "w")))
@@ -180,7 +180,8 @@ class SO(AbstractGroup):
         return m
 
     def _between(self, x: Point, y: Point) -> Local:
-        r"""$\log(X^\top Y)$: square roots until near the identity, then $2\,\mathrm{artanh}$ of the Cayley transform.
+        r"""\(\log(X^\top Y)\): square roots until near the identity, then \(2\,\mathrm{artanh}\) of the Cayley
+        transform.
 
         The square root of an orthogonal Q is the polar factor of 1 + Q. The first transform is taken from Y - X, so
         that near rotations keep their digits.

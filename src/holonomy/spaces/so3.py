@@ -22,12 +22,12 @@ AXES = {"xy": (0.0, 0.0, 1.0), "xz": (0.0, -1.0, 0.0), "yz": (1.0, 0.0, 0.0)}
 
 
 class SO3(AbstractGroup):
-    r"""$SO(3)$: a rotation is a unit quaternion (w, x, y, z); q and -q are the same rotation.
+    r"""\(SO(3)\): a rotation is a unit quaternion (w, x, y, z); q and -q are the same rotation.
 
-    $\langle u, v\rangle = \omega_u\cdot\omega_v$ with the angular velocity $\omega$ in the body,
-    $\dot q = \frac12 q\omega$; distances are angles of rotation, at most $\pi$, and $K = 1/4$. The metric
-    is invariant from both sides, so that $\exp_q(\frac12 q\omega) = q\,$`group_exp`$(\omega)$. The chart
-    at q is $y \mapsto q\,((1-k), y/2)/(1+k)$, $k = |y|^2/16$.
+    \(\langle u, v\rangle = \omega_u\cdot\omega_v\) with the angular velocity \(\omega\) in the body,
+    \(\dot q = \frac12 q\omega\); distances are angles of rotation, at most \(\pi\), and \(K = 1/4\). The metric
+    is invariant from both sides, so that \(\exp_q(\frac12 q\omega) = q\,\)`group_exp`\((\omega)\). The chart
+    at q is \(y \mapsto q\,((1-k), y/2)/(1+k)\), \(k = |y|^2/16\).
     Killing fields: `rotate_xy`, ... turn the body about axes fixed in space, `body_xy`, ... about its own axes.
     `log` fails for rotations that differ by a half turn.
     """
@@ -63,12 +63,12 @@ class SO3(AbstractGroup):
         return self.rechart(x, -self._local(y), z)
 
     def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
-        r"""$q(1 + \frac12\xi)$ times the turn of y."""
+        r"""\(q(1 + \frac12\xi)\) times the turn of y."""
         x, xi, y = self._unit(self._point(x)), self._local(xi), self._local(y)
         return qt.multiply(x, qt.multiply(jnp.concatenate([jnp.ones(1, xi.dtype), 0.5 * xi]), qt.small_turn(y)))
 
     def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
-        r"""$D^\top\pi$ with $D = (1-k)\,1 - \frac12\hat y + \frac18 yy^\top$, which is $1+k$ times a rotation."""
+        r"""\(D^\top\pi\) with \(D = (1-k)\,1 - \frac12\hat y + \frac18 yy^\top\), which is \(1+k\) times a rotation."""
         return _shift(self._local(y), self._local(covector, "covector"), 0.5)
 
     def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:

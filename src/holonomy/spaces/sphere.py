@@ -28,17 +28,17 @@ from holonomy.spaces.base import (
 
 
 class Sphere(AbstractSpace):
-    r"""$S^n$ of radius $r$: $\{x \in R^{n+1} : |x| = r\}$ with the inner product of $R^{n+1}$; $K = 1/r^2$.
+    r"""\(S^n\) of radius \(r\): \(\{x \in R^{n+1} : |x| = r\}\) with the inner product of \(R^{n+1}\); \(K = 1/r^2\).
 
-    `model="embedded"`: points are vectors of length r in $R^{n+1}$, tangent vectors are orthogonal to them.
+    `model="embedded"`: points are vectors of length r in \(R^{n+1}\), tangent vectors are orthogonal to them.
     `model="polar"`: points are the angles (a, b, ..., g) of `from_polar`, for comparison: singular at the poles, where
-    $\sin a = 0$, and wherever a later sine vanishes.
+    \(\sin a = 0\), and wherever a later sine vanishes.
 
-    Polar coordinates: $x = r\,(\sin a\,\omega, \cos a)$, $\omega \in S^{n-1}$ the direction of the other angles; for
-    n = 3, $r(\sin a\sin b\cos g, \sin a\sin b\sin g, \sin a\cos b, \cos a)$; a is an angle, not a length.
-    Killing fields: `rotate_xy`, ... for every plane of $R^{n+1}$, x carried towards y.
+    Polar coordinates: \(x = r\,(\sin a\,\omega, \cos a)\), \(\omega \in S^{n-1}\) the direction of the other angles;
+    for n = 3, \(r(\sin a\sin b\cos g, \sin a\sin b\sin g, \sin a\cos b, \cos a)\); a is an angle, not a length.
+    Killing fields: `rotate_xy`, ... for every plane of \(R^{n+1}\), x carried towards y.
     `log` fails at antipodal points, which have no shortest geodesic of their own; its conditioning near them is
-    $\pi r/|x+y|$, so that a rounding error in y turns the answer by that much more.
+    \(\pi r/|x+y|\), so that a rounding error in y turns the answer by that much more.
     """
 
     n: int = eqx.field(static=True)
@@ -103,7 +103,7 @@ class Sphere(AbstractSpace):
         return self.radius * em.sphere_shifted_chart(self._unit(x), xi / self.radius, y / self.radius)
 
     def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
-        r"""$((1-k)\,1 + \frac12 yy^\top)\,\pi$, $k = |y|^2/4$, lengths in units of r."""
+        r"""\(((1-k)\,1 + \frac12 yy^\top)\,\pi\), \(k = |y|^2/4\), lengths in units of r."""
         y, covector = self._local(y) / self.radius, self._local(covector, "covector")
         return covector if self.flat_chart else em.sphere_pull_shift(y, covector)
 
@@ -133,7 +133,7 @@ class Sphere(AbstractSpace):
         return em.dot(self._enter(x, self._vector(x, u, "u")), self._enter(x, self._vector(x, v)))
 
     def distance(self, x: PointLike, y: PointLike) -> Scalar:
-        r"""$2r\,\mathrm{atan2}(|x-y|, |x+y|)$, accurate to round-off for near and for nearly antipodal points."""
+        r"""\(2r\,\mathrm{atan2}(|x-y|, |x+y|)\), accurate to round-off for near and for nearly antipodal points."""
         return self.radius * em.sphere_angle(self._unit(self._point(x)), self._unit(self._point(y, "y")))
 
     def exp(self, x: PointLike, v: VectorLike) -> Point:
@@ -189,7 +189,7 @@ class Sphere(AbstractSpace):
         return self._point(x) if self.flat_chart else self._angles(self._point(x))
 
     def isometry_to(self, x: PointLike) -> Float[Array, "ambient ambient"]:
-        """A rotation matrix of $R^{n+1}$ that carries the north pole to x, along the shortest great circle."""
+        r"""A rotation matrix of \(R^{n+1}\) that carries the north pole to x, along the shortest great circle."""
         u = self._unit(self._point(x))
         pole = jnp.zeros(self.n + 1, u.dtype).at[-1].set(1.0)
         both = u + pole

@@ -40,7 +40,9 @@ class Rattle(AbstractMethod):
 
     \[ P = p_0 + \tfrac h2\bigl(\partial_q L(q_0, W_0) + Q_0 + G_0^\top\Lambda_0\bigr)
          = \partial_v L(q_0, W_0) = \partial_v L(q_1, W_1), \]
+
     \[ q_1 = q_0 + \tfrac h2 (W_0 + W_1), \qquad \varphi(q_1) = 0, \]
+
     \[ p_1 = P + \tfrac h2\bigl(\partial_q L(q_1, W_1) + Q_1 + G_1^\top\Lambda_1\bigr), \quad
        \dot\varphi(q_1, v_1) = 0, \]
 
