@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from holonomy.motion.drive import drive
+from holonomy.motion.drive import Driven, drive
 from holonomy.motion.problem import Problem
 from holonomy.motion.run import build
 from holonomy.motion.run.observed_order import difference
 from holonomy.motion.run.run import Run
+from holonomy.motion.run.verdict import energy_scale
 from holonomy.motion.save_times import plan
 from holonomy.systems.result_code import Code
 
 TOLERANCE = 1e-9
 _FIRST = 128
 _LAST = 2**21
+_LEAST_ORDER = 0.5  # differences that shrink more slowly, as those at round-off do, count as if of this order
 
 
 def halve(problem: Problem, save_every: int, save_at: Any, progress: Any) -> Run:
-    """Runs with ever smaller steps until halving changes the states by less than `TOLERANCE` of their size.
+    r"""Runs with ever smaller steps until halving changes the states by less than `TOLERANCE` of their size.
 
-    The difference of the last two runs over \\(2^p - 1\\), p the order, is the error the certificate states. A motion
-    too long or too chaotic for the tolerance stops at the smallest step and the certificate says what was reached.
+    The error that the certificate states is the difference of the last two runs over \(2^p - 1\), with p the order
+    that the last three runs show, but at most that of the method; for a conservative system it is at least the relative
+    energy drift. Differences that vanish show no order: without energy as a witness the error is not known then (NaN).
+    A motion for which no step is small enough ends with the code `inaccurate`.
     """
     method = problem.method
     span = abs(problem.t_end - problem.t0)
@@ -31,16 +37,35 @@ def halve(problem: Problem, save_every: int, save_at: Any, progress: Any) -> Run
         rows = plan(problem.t0, problem.t_end, span / 1000, save_every, save_at)
         return build.of_driven(problem, drive(problem, rows, progress), rows.dt)
     looks = np.linspace(problem.t0, problem.t_end, 33)[1:]
-    steps, before, error = _FIRST, None, np.inf
+    steps, trials, error = _FIRST, [], np.inf
     while True:
         rows = plan(problem.t0, problem.t_end, span / steps, 1, looks)
         trial = drive(problem, rows, None)
         if trial.result.code == Code.interrupted:
             return build.of_driven(problem, trial, rows.dt)
-        if before is not None and before.result.ok and trial.result.ok:
-            error = difference(before, trial) / (2**method.order - 1)
-        if error <= TOLERANCE or steps >= _LAST:
+        trials = [*trials[-2:], trial] if trial.result.ok else []
+        if len(trials) == 3:
+            error = _error(problem, trials)
+        if not error > TOLERANCE or steps >= _LAST:
             break
-        before, steps = trial, 2 * steps
+        steps = 2 * steps
     rows = plan(problem.t0, problem.t_end, span / steps, save_every, save_at)
-    return build.of_driven(problem, drive(problem, rows, progress), rows.dt, step_error=error)
+    run = build.of_driven(problem, drive(problem, rows, progress), rows.dt, step_error=float(error))
+    if error > TOLERANCE and run.result.ok:
+        return replace(run, result=replace(run.result, code=int(Code.inaccurate)))
+    return run
+
+
+def _error(problem: Problem, trials: list[Driven]) -> float:
+    """The error of the last of three runs with steps h, h/2 and h/4; NaN where nothing shows it."""
+    coarse, fine = (difference(a, b) for a, b in pairwise(trials))
+    rows = trials[-1].rows
+    energy = np.asarray(rows.energy)
+    kinetic = 0.5 * np.sum(np.asarray(rows.momentum) * np.asarray(rows.v), axis=-1)
+    witness = problem.provenance.conservative
+    drift = float(np.max(np.abs(energy - energy[0]))) / energy_scale(energy, kinetic) if witness else 0.0
+    if fine == 0:
+        still = coarse == 0 and not witness and np.ptp(np.asarray(rows.q), axis=0).any()
+        return float("nan") if still else drift
+    order = min(max(np.log2(coarse / fine), _LEAST_ORDER), problem.method.order) if coarse > 0 else _LEAST_ORDER
+    return max(fine / (2.0**order - 1.0), drift)

@@ -19,3 +19,4 @@ class Code(IntEnum):
     too_many_events = 8
     squeezed = 9
     no_contact = 10
+    inaccurate = 11

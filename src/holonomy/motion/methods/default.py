@@ -13,8 +13,9 @@ from holonomy.systems import System
 def default_method(system: System) -> tuple[AbstractMethod, str]:
     """The method for a system, and why."""
     if system.constraints is None:
-        kept = "symplectic, reversible" if system.flat else "symplectic"
-        return Gauss(3), f"smooth and unconstrained: {kept}, order 6"
+        kept = ["symplectic"] if system.autonomous and not system.forces else []
+        kept += ["reversible"] if system.flat else []
+        return Gauss(3), ", ".join(["smooth and unconstrained: order 6", *kept])
     holonomic, velocity = system.constraints.counts
     unilateral, ratchets = system.constraints.walls
     if system.constraints.slip:

@@ -2,7 +2,6 @@ r"""Gauss collocation on Hamilton's equations, with stage velocities as unknowns
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import equinox as eqx
@@ -11,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from holonomy.method_table import Properties
-from holonomy.motion.methods import gauss_nonholonomic, moving_chart, phase_state, variational_step
+from holonomy.motion.methods import gauss_coefficients, gauss_nonholonomic, moving_chart, phase_state, variational_step
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.systems import System, lagrangian
@@ -82,10 +81,12 @@ class Gauss(AbstractMethod):
     def step(self, system: System, t: Any, h: Any, state: Phase) -> tuple[Phase, Status]:
         guess = self._guess(state, h)
         if system.constraints is not None:
-            whole = tuple(np.asarray(x, state.y.dtype) for x in tableau(self.stages))
+            whole = tuple(np.asarray(x, state.y.dtype) for x in gauss_coefficients.tableau(self.stages))
             return gauss_nonholonomic.step(system, t, h, state, guess, whole, self.iteration == "newton")
-        c = np.asarray(tableau(self.stages)[2], state.y.dtype)
-        (a, a_low), (b, b_low) = (tuple(np.asarray(x, state.y.dtype) for x in pair) for pair in split(self.stages))
+        c = np.asarray(gauss_coefficients.tableau(self.stages)[2], state.y.dtype)
+        (a, a_low), (b, b_low) = (
+            tuple(np.asarray(x, state.y.dtype) for x in pair) for pair in gauss_coefficients.split(self.stages)
+        )
         local = system.local(state.anchor)
         y, p = state.y, state.p
         times = t + c * h
@@ -107,12 +108,12 @@ class Gauss(AbstractMethod):
         def balance(w: Any) -> variational_step.Balance:
             dq, dv, start = gradients(w)
             return variational_step.Balance(
-                dv - (start[None] + until_stages(dq)), jnp.max(jnp.abs(dv)) + before, speeds
+                dv - (start[None] + until_stages(dq)), jnp.max(jnp.abs(dv), axis=0, keepdims=True) + before, speeds
             )
 
         # Sizes that the iteration does not change are found once, outside it; |pull| is at most |dv| + |p| at its end.
-        before = jnp.max(jnp.abs(p))
-        speeds = jnp.max(jnp.abs(y)) / jnp.abs(h) + jnp.max(jnp.abs(guess))
+        before = jnp.abs(p)[None]
+        speeds = (jnp.abs(y) / jnp.abs(h) + jnp.max(jnp.abs(guess), axis=0))[None]
         middle = b @ guess
         mass = lagrangian.mass_matrix(local.lagrangian, t + 0.5 * h, y + 0.5 * h * middle, middle)
         correct = moving_chart.correction(local, mass, p, h, b + b_low)
@@ -128,8 +129,8 @@ class Gauss(AbstractMethod):
         return new, Status(code, count)
 
     def read(self, system: System, t: Any, state: Phase) -> tuple[Any, Any]:
-        _, _, c = tableau(self.stages)
-        guess = jnp.asarray(_lagrange(c, np.ones(1)), state.y.dtype) @ state.stages[self.stages :]
+        _, _, c = gauss_coefficients.tableau(self.stages)
+        guess = jnp.asarray(gauss_coefficients.lagrange(c, np.ones(1)), state.y.dtype) @ state.stages[self.stages :]
         return phase_state.leave(system, t, state, guess[0])
 
     def _guess(self, state: Phase, h: Any) -> Any:
@@ -137,67 +138,14 @@ class Gauss(AbstractMethod):
 
         The second is of order 2s instead of s, and saves two or three iterations of six.
         """
-        c = tableau(self.stages)[2]
+        c = gauss_coefficients.tableau(self.stages)[2]
         last = state.stages[self.stages :]
         near = c.astype(state.y.dtype)
         ahead = 1.0 + near * phase_state.ratio(state, h)
-        one = jnp.stack([basis(near, j, ahead) for j in range(self.stages)], axis=1) @ last
+        one = jnp.stack([gauss_coefficients.basis(near, j, ahead) for j in range(self.stages)], axis=1) @ last
         used = min(2 * self.stages, _REMEMBERED)
         if used <= self.stages:
             return one
         nodes = np.concatenate([c - 1.0, c])[-used:]
-        two = _lagrange(nodes, c + 1.0).astype(state.y.dtype) @ state.stages[-used:]
+        two = gauss_coefficients.lagrange(nodes, c + 1.0).astype(state.y.dtype) @ state.stages[-used:]
         return jnp.where((state.h == h) & (state.before == h), two, one)
-
-
-def basis(c: np.ndarray, j: int, x: Any) -> Any:
-    """The j-th Lagrange polynomial on nodes c at x."""
-    value = jnp.ones_like(x) if isinstance(x, jax.Array) else np.ones_like(x)
-    for k in range(len(c)):
-        if k != j:
-            value = value * (x - c[k]) * (1.0 / (c[j] - c[k]))
-    return value
-
-
-def _lagrange(c: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.stack([basis(c, j, x) for j in range(len(c))], axis=1)
-
-
-def tableau(stages: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coefficients a, b, c of Gauss collocation."""
-    a, b, c = _extended(stages)
-    return a.astype(float), b.astype(float), c.astype(float)
-
-
-@cache
-def split(stages: int) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """a and b, each as a few leading bits and the rest.
-
-    Rounded to doubles, the coefficients miss the condition for symplecticity by round-off, always the same way, and the
-    energy drifts. In two parts they are a thousand times closer, and errors become a random walk (Brouwer's law).
-    Reference: Hairer, McLachlan and Razakarivony, *Achieving Brouwer's law with implicit Runge–Kutta methods*, 2008.
-    """
-
-    def parts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        high = np.round(x * 1024) / 1024
-        return high.astype(float), (x - high).astype(float)
-
-    a, b, _ = _extended(stages)
-    return parts(a), parts(b)
-
-
-@cache
-def _extended(stages: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The coefficients in extended precision, from Legendre's nodes."""
-    x = np.polynomial.legendre.leggauss(stages)[0].astype(np.longdouble)
-    poly = np.polynomial.legendre.Legendre.basis(stages).convert(kind=np.polynomial.Polynomial)
-    coefficients = poly.coef.astype(np.longdouble)
-    slope = np.polynomial.polynomial.polyder(coefficients)
-    for _ in range(3):
-        x = x - np.polynomial.polynomial.polyval(x, coefficients) / np.polynomial.polynomial.polyval(x, slope)
-    derivative = np.polynomial.polynomial.polyval(x, slope)
-    b = 1 / ((1 - x * x) * derivative * derivative)
-    c = (1 + x) / 2
-    # a_ij = integral of the j-th basis polynomial from 0 to c_i; quadrature with the same nodes is exact for it
-    a = np.stack([ci * (b @ _lagrange(c, ci * c)) for ci in c])
-    return a, b, c

@@ -78,8 +78,8 @@ def step(
     z, found, count = root_finding.solve(
         residual,
         direction,
-        lambda change: jnp.max(jnp.abs(change[: (s + 1) * n])),
-        lambda z: jnp.max(jnp.abs(z[: (s + 1) * n])) + jnp.finfo(y.dtype).tiny,
+        lambda change: jnp.max(jnp.abs(change[: (s + 1) * n].reshape(s + 1, n)), axis=0),
+        lambda z: jnp.max(jnp.abs(z[: (s + 1) * n].reshape(s + 1, n)), axis=0) + jnp.abs(both @ z[(s + 1) * n :]),
         jnp.concatenate([guess.ravel(), guess[-1], jnp.zeros(r, y.dtype)]),
         full=full,
     )

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from holonomy.method_table import Properties
 from holonomy.motion.methods import phase_state
 from holonomy.motion.methods.base import AbstractMethod, Status
-from holonomy.motion.methods.gauss import basis
+from holonomy.motion.methods.gauss_coefficients import basis
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.radau_equations import Equations, tableau
 from holonomy.systems import System, lagrangian, root_finding
@@ -104,8 +104,8 @@ class Radau(AbstractMethod):
         z, found, count = root_finding.solve(
             step.residual,
             step.direction(guess),
-            lambda change: jnp.max(jnp.abs(step.split(change)[0])),
-            lambda z: jnp.max(jnp.abs(step.split(z)[0])) + jnp.max(jnp.abs(now.y)) / jnp.abs(h),
+            lambda change: jnp.max(jnp.abs(step.split(change)[0]), axis=0),
+            lambda z: jnp.max(jnp.abs(step.split(z)[0]), axis=0) + jnp.abs(now.y) / jnp.abs(h),
             guess,
             full=self.iteration == "newton",
         )

@@ -67,8 +67,8 @@ def to_surface(
     z, found, count = root_finding.solve(
         residual,
         direction,
-        lambda step: jnp.max(jnp.abs(step[: 2 * n])),
-        lambda z: jnp.max(jnp.abs(z[: 2 * n])) + jnp.max(jnp.abs(y)) / jnp.abs(h),
+        lambda step: _speeds(step, n),
+        lambda z: _speeds(z, n) + jnp.abs(y) / jnp.abs(h) + jnp.abs(h * (across @ z[2 * n :])),
         guess,
         full=full,
     )
@@ -77,11 +77,17 @@ def to_surface(
     return 0.5 * h * (z[:n] + z[n : 2 * n]), z[n : 2 * n], z[2 * n :], Status(code, count)
 
 
+def _speeds(z: Any, n: int) -> Any:
+    """The larger of both velocities, component by component."""
+    return jnp.maximum(jnp.abs(z[:n]), jnp.abs(z[n : 2 * n]))
+
+
 def to_tangent(local: Local, held: Held, t: Any, y: Any, p: Any, w: Any) -> tuple[Any, Any, Any]:
     r"""The velocity on the constraints' tangent space, and \(G^\top\mu\), which brings the momentum there."""
     normals, n = held.normals(t, y), w.size
     idle = held.idle
-    bordered = border(lagrangian.mass_matrix(local.lagrangian, t, y, w), normals, local.definite, idle)
+    mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
+    bordered = border(mass, normals, local.definite, idle)
 
     def residual(z: Any) -> Any:
         momentum = lagrangian.momentum(local.lagrangian, t, y, z[:n])
@@ -92,12 +98,12 @@ def to_tangent(local: Local, held: Held, t: Any, y: Any, p: Any, w: Any) -> tupl
         return jnp.concatenate(bordered_solve(bordered, r[:n], r[n:]))
 
     guess = jnp.concatenate([w, jnp.zeros(normals.shape[0], w.dtype)])
-    speed = jnp.max(jnp.abs(bordered_solve(bordered, p, jnp.zeros(normals.shape[0], w.dtype))[0]))
+    speed = jnp.abs(back_substitute(factor(mass, local.definite), p))
     z, found, _ = root_finding.solve(
         residual,
         direction,
-        lambda step: jnp.max(jnp.abs(step[:n])),
-        lambda z: jnp.max(jnp.abs(z[:n])) + speed + jnp.finfo(w.dtype).tiny,
+        lambda step: jnp.abs(step[:n]),
+        lambda z: jnp.abs(z[:n]) + speed,
         guess,
     )
     return z[:n], z[n:] @ normals, found

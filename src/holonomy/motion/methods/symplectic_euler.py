@@ -58,8 +58,8 @@ class SymplecticEuler(AbstractMethod):
             at = moving_chart.slopes(local, t, y, w)
             kick = h * at.position
             begin = moving_chart.plain_momentum(local, p, h * w, kick, h * at.base)
-            size = jnp.max(jnp.abs(at.velocity)) + jnp.max(jnp.abs(kick)) + jnp.max(jnp.abs(p))
-            return variational_step.Balance(at.velocity - (begin + kick), size, jnp.max(jnp.abs(y)) / jnp.abs(h))
+            size = jnp.abs(at.velocity) + jnp.abs(kick) + jnp.abs(p)
+            return variational_step.Balance(at.velocity - (begin + kick), size, jnp.abs(y) / jnp.abs(h))
 
         mass = factor(lagrangian.mass_matrix(local.lagrangian, t, y, guess), local.definite)
         w, (found, count) = variational_step.solve(balance, lambda r: back_substitute(mass, r), guess, self.iteration)

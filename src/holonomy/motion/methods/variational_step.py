@@ -21,7 +21,11 @@ _LOST = 0.25
 
 
 class Balance(NamedTuple):
-    """A residual and the sizes that say what round-off in it is: of the momenta, and of the positions over h."""
+    """A residual and the sizes that say what round-off in it is: of the momenta, and of the positions over h.
+
+    Each component has its own sizes, so that the answer does not depend on the units of single coordinates and light
+    bodies beside heavy ones are solved for as well as alone.
+    """
 
     residual: Any
     momenta: Any
@@ -31,7 +35,9 @@ class Balance(NamedTuple):
 class _Iterate(NamedTuple):
     w: Any
     change: Any
+    whole: Any
     best: Any
+    best_whole: Any
     stalled: Any
     count: Any
     done: Any
@@ -57,25 +63,32 @@ def solve(
 
     def iterate(direction: Any, start: Any, limit: int, active: Any) -> _Iterate:
         def going(it: _Iterate) -> Any:
-            return ~it.done & (it.count < limit) & (it.change < jnp.inf)
+            return ~it.done & (it.count < limit) & (it.whole < jnp.inf)
 
         def once(it: _Iterate) -> _Iterate:
             now = balance(it.w)
             step = direction(it.w, now.residual)
-            change = jnp.max(jnp.abs(step))
-            size = jnp.max(jnp.abs(now.residual))
-            stalled = jnp.where(change < it.best, 0, it.stalled + 1)
-            at_floor = _round_off(now, size, change) & (change >= 0.95 * it.change)
+            least = jnp.finfo(step.dtype).tiny
+            left = jnp.abs(now.residual) / (now.momenta + least)
+            moved = jnp.abs(step)
+            # with the correction in the scale too, the first one from rest counts as 1 and not as infinitely large
+            change, whole = jnp.max(moved / (jnp.abs(it.w) + moved + now.speeds + least)), jnp.max(moved)
+            size = jnp.max(left)
+            # Components that vanish but for rounding never settle by their own size; the largest ones still do.
+            shrinks = (change < it.best) | (whole < it.best_whole)
+            stalled = jnp.where(shrinks, 0, it.stalled + 1)
+            at_floor = _round_off(now, left, moved) & (change >= 0.95 * it.change)
             # A correction that shrank so fast that the next would be lost in rounding is the last one needed.
             rate = change / it.change
-            sure = (it.count > 0) & (rate < 0.1) & (rate * size <= _LOST * jnp.finfo(size.dtype).eps * now.momenta)
+            sure = (it.count > 0) & (rate < 0.1) & (rate * size <= _LOST * jnp.finfo(size.dtype).eps)
             # Where the Lagrangian itself cancels digits the floor lies higher, and corrections stop shrinking above it.
-            noisy = (stalled >= 4) & (size <= _NOISE * now.momenta)
-            done = (change == 0) | at_floor | noisy | sure
-            return _Iterate(it.w - step, change, jnp.minimum(it.best, change), stalled, it.count + 1, done)
+            noise = jnp.max(jnp.abs(now.residual)) <= _NOISE * jnp.max(now.momenta)
+            done = (whole == 0) | at_floor | ((stalled >= 4) & noise) | sure
+            best, best_whole = jnp.minimum(it.best, change), jnp.minimum(it.best_whole, whole)
+            return _Iterate(it.w - step, change, whole, best, best_whole, stalled, it.count + 1, done)
 
         big = jnp.asarray(jnp.finfo(start.dtype).max, start.dtype)
-        first = _Iterate(start, big, big, jnp.int32(0), jnp.int32(0), ~active)
+        first = _Iterate(start, big, big, big, big, jnp.int32(0), jnp.int32(0), ~active)
         return jax.lax.while_loop(going, once, first)
 
     def find(_: Any, start: Any) -> tuple[Any, tuple[Any, Any]]:
@@ -102,7 +115,7 @@ def solve(
     return w, (aux[0] > 0, aux[1].astype(jnp.int32))
 
 
-def _round_off(now: Balance, residual: Any, change: Any) -> Any:
-    """Whether what is left is rounding: of the momenta, or of the positions."""
-    tiny = 1e4 * jnp.finfo(residual.dtype).eps
-    return (residual <= tiny * now.momenta) | (change <= tiny * now.speeds)
+def _round_off(now: Balance, left: Any, moved: Any) -> Any:
+    """Whether what is left is rounding: of the momenta, or of the positions, in every component."""
+    tiny = 1e4 * jnp.finfo(left.dtype).eps
+    return jnp.all((left <= tiny) | (moved <= tiny * now.speeds))

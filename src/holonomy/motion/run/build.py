@@ -19,6 +19,7 @@ from holonomy.motion.run.result import Result
 from holonomy.motion.run.run import Run
 from holonomy.systems import System
 from holonomy.systems.quantities import pull_and_momentum
+from holonomy.systems.result_code import Code
 
 
 def build(
@@ -83,6 +84,7 @@ def of_problem(
 
 def of_driven(problem: Problem, driven: Driven, dt: float, **known: Any) -> Run:
     """The run of a problem that was driven from the host."""
+    driven = _while_energy_is_finite(driven)
     return of_problem(
         problem,
         driven.times,
@@ -95,6 +97,17 @@ def of_driven(problem: Problem, driven: Driven, dt: float, **known: Any) -> Run:
         refusal=driven.refusal,
         **known,
     )
+
+
+def _while_energy_is_finite(driven: Driven) -> Driven:
+    """The rows before the first without a finite energy, and a result that says so."""
+    bad = ~np.isfinite(np.asarray(driven.rows.energy))
+    if not np.any(bad) or not driven.result.ok:
+        return driven
+    first = int(np.argmax(bad))
+    result = replace(driven.result, code=int(Code.not_finite), t=float(driven.times[first]))
+    rows = jax.tree.map(lambda column: column[:first], driven.rows)
+    return replace(driven, times=driven.times[:first], rows=rows, result=result)
 
 
 def recorded(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holonomy.motion.run.verdict import Verdict, energy_scale, verdict
+
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
 
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 class Certificate:
     """What a run knows about its own quality; `str` gives a table, and so does a notebook.
 
-    `why_not_native` is the full reason where native code was wanted and could not be made; the table has it in short.
+    `verdict` is "good", "doubtful" or "failed", for the `reasons` given. The energy drift is relative to |E₀| and the
+    first kinetic energy. `why_not_native` is the full reason where native code was wanted and could not be made; the
+    table has it in short.
     """
 
     engine: str
@@ -36,11 +40,14 @@ class Certificate:
     velocity_violation: float = 0.0
     events: dict[str, int] = field(default_factory=dict)
     why_not_native: str = ""
+    verdict: Verdict = "good"
+    reasons: tuple[str, ...] = ()
 
     def rows(self) -> list[tuple[str, str]]:
         """The table's rows, label and figure."""
         kept = "" if self.energy_conserved else "  (not conserved: the system is driven or damped)"
         rows = [
+            ("verdict", ": ".join([self.verdict, " ".join(self.reasons)]) if self.reasons else self.verdict),
             ("engine", self.engine),
             ("method", self.method),
             ("chosen because", self.why),
@@ -56,7 +63,8 @@ class Certificate:
         if self.events:
             rows.append(("events", ", ".join(f"{n} × {name}" for name, n in self.events.items())))
         if self.step_error is not None:
-            rows.append(("error by step halving", f"{self.step_error:.3e}"))
+            known = f"{self.step_error:.3e}" if np.isfinite(self.step_error) else "not known"
+            rows.append(("error by step halving", known))
         return rows
 
     def __str__(self) -> str:
@@ -79,7 +87,8 @@ def certify(run: Run) -> Certificate:
     drift = float(np.max(np.abs(energy - energy[0]))) if len(energy) else 0.0
     # The zero of energy is arbitrary, so the drift is measured against the kinetic energy as well.
     kinetic = 0.5 * np.sum(np.asarray(run.momentum) * np.asarray(run.v), axis=-1)
-    scale = max([np.finfo(float).tiny, *np.abs(energy), *np.abs(kinetic)])
+    relative = drift / energy_scale(energy, kinetic)
+    said, reasons = verdict(run, relative)
     return Certificate(
         engine=made.engine,
         method=made.method_and_properties,
@@ -90,7 +99,7 @@ def certify(run: Run) -> Certificate:
         dt=run.dt,
         energy_conserved=made.conservative,
         energy_drift=drift,
-        energy_drift_relative=float(drift / scale),
+        energy_drift_relative=float(relative),
         conserved=_cyclic_drifts(run),
         step_error=made.step_error,
         constraints=np.shape(run.multipliers)[-1],
@@ -98,6 +107,8 @@ def certify(run: Run) -> Certificate:
         velocity_violation=float(np.max(np.asarray(run.violation)[:, 1], initial=0.0)),
         events={name: n for i, name in enumerate(run.events.names) if (n := int(np.sum(run.events.which == i)))},
         why_not_native=made.refusal,
+        verdict=said,
+        reasons=reasons,
     )
 
 

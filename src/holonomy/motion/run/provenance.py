@@ -104,10 +104,12 @@ def of(system: System, method: AbstractMethod, *, steady: bool = True, **known: 
 
 
 def _lossy(system: System) -> bool:
-    """Whether impacts may lose energy."""
+    """Whether impacts or friction may lose energy."""
     given = system.constraints
     if given is None or not sum(given.walls):
         return False
+    if given.slip:
+        return True
     return isinstance(given.restitution, Tracer) or bool(np.any(np.asarray(given.restitution) < 1))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from holonomy.motion.run.verdict import close_encounter
 from holonomy.systems.result_code import Code
 
 if TYPE_CHECKING:
@@ -22,12 +23,13 @@ _SENTENCES = {
     Code.too_many_events: "There were more events than max_events allows.",
     Code.squeezed: "Walls closed on what is between them: no velocity satisfies them all.",
     Code.no_contact: "The motion came to rest on a wall, and the method cannot hold a contact.",
+    Code.inaccurate: "No step was small enough for the tolerance that dt=None asks for.",
     Code.rank_change: "The constraints changed their rank: their normals became dependent, or turned over in one step.",
 }
 _ADVICE = {
     Code.ok: "",
     Code.not_finite: "Try a smaller dt, and look for a singularity of the system there (a collision, a chart's pole).",
-    Code.no_convergence: "Try a smaller dt; if that does not help, the mass matrix may be singular there.",
+    Code.no_convergence: "Try a smaller dt; if that does not help, look for a singular mass matrix or potential there.",
     Code.too_many_steps: "Try looser rtol and atol, an implicit method such as Gauss, or more saved times.",
     Code.interrupted: "What was computed before is kept.",
     Code.inconsistent: "Start from system.project(t0, q0, v0).",
@@ -35,7 +37,8 @@ _ADVICE = {
     Code.too_many_events: "Raise max_events; impacts that pile up end in contact where restitution is below 1.",
     Code.squeezed: "Move the walls so that they leave room.",
     Code.no_contact: "Use hl.Rattle(4), hl.Radau(3) or hl.RK4(), which hold contacts.",
-    Code.rank_change: "Such a configuration has more than one way on; if there is none there, try a smaller dt.",
+    Code.inaccurate: "Pass dt, or a method with error control; throw=False returns the run with the smallest step.",
+    Code.rank_change: "The motion may branch here; if you expect no branch, reduce dt.",
 }
 
 
@@ -79,4 +82,6 @@ class SimulationError(RuntimeError):
     def __init__(self, run: Run):
         self.run = run
         self.result = run.result
-        super().__init__(f"{run.result} The good part is in this error's .run; throw=False returns it instead.")
+        seen = close_encounter(run)
+        said = f"{run.result} {seen} " if seen else f"{run.result} "
+        super().__init__(said + "The good part is in this error's .run; throw=False returns it instead.")

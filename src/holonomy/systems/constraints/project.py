@@ -44,8 +44,8 @@ def _on_surface(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, 
     rise, found, _ = root_finding.solve(
         residual,
         lambda r: r,  # moving by ways @ rise changes the conditions by rise
-        lambda step: jnp.max(jnp.abs(ways @ step)),
-        lambda _: jnp.max(jnp.abs(y)) + jnp.finfo(y.dtype).tiny,
+        lambda step: jnp.abs(ways @ step),
+        lambda _: jnp.abs(y),
         jnp.zeros(held.counts[0], y.dtype),
     )
     return y + ways @ rise, found

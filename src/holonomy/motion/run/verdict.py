@@ -1,0 +1,76 @@
+"""A verdict on a run in one word, with the reasons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from holonomy.motion.run.run import Run
+
+Verdict = Literal["good", "doubtful", "failed"]
+
+DRIFT = 1e-2
+"""Relative energy drift of a conservative system above which a run is doubtful: a motion that gains or loses a
+hundredth of its energy is not the motion that was asked for, whatever the purpose."""
+TURNS = 0.4
+"""Part of the steps in which the velocity may reverse: above it an oscillation has fewer than five steps a period."""
+GROWTH = 1e3
+"""Growth of the generalised forces, against their median, that is called a close encounter."""
+
+
+def energy_scale(energy: np.ndarray, kinetic: np.ndarray) -> float:
+    """What an energy drift is compared with: |E₀| and the first kinetic energy.
+
+    Not the largest along the run, which grows with the error. Where both are zero, because the motion starts from rest
+    at a height called zero, the lower quartile of the kinetic energies takes their place.
+    """
+    if not len(energy):
+        return float(np.finfo(float).tiny)
+    first = max(abs(float(energy[0])), abs(float(kinetic[0])))
+    usual = float(np.quantile(np.abs(kinetic[np.isfinite(kinetic)]), 0.25)) if np.any(np.isfinite(kinetic)) else 0.0
+    return max(first if first > 1e-3 * usual else usual, float(np.finfo(float).tiny))
+
+
+def verdict(run: Run, drift: float) -> tuple[Verdict, tuple[str, ...]]:
+    """Good, doubtful or failed, and why; `drift` is the energy drift relative to `energy_scale`."""
+    made = run.provenance
+    if not run.result.ok:
+        seen = close_encounter(run)
+        return "failed", (str(run.result), seen) if seen else (str(run.result),)
+    if not np.all(np.isfinite(np.asarray(run.energy))):
+        return "failed", ("the energy became infinite or not a number.",)
+    reasons = []
+    if made.conservative and not drift <= DRIFT:
+        seen = close_encounter(run) or "Reduce dt."
+        reasons.append(f"the energy of a conservative system drifted by {drift:.2g} of its size. {seen}")
+    turns = _turns(run)
+    if not made.variable_step and turns > TURNS:
+        reasons.append(f"the velocity reversed in {turns:.0%} of the steps. Reduce dt.")
+    if made.step_error is not None and np.isnan(made.step_error):
+        reasons.append("the error of the step is not known: halving shows no order, and energy is no witness.")
+    return ("doubtful" if reasons else "good"), tuple(reasons)
+
+
+def close_encounter(run: Run) -> str:
+    """A sentence if the forces grew beyond all measure somewhere along the run; empty otherwise."""
+    if np.ndim(run.t) > 1 or not np.size(run.pull):
+        return ""
+    size = np.max(np.abs(np.nan_to_num(np.asarray(run.pull))), axis=1)
+    usual, where = float(np.median(size)), int(np.argmax(size))
+    if not size[where] > GROWTH * usual:
+        return ""
+    return (
+        f"At t = {float(run.t[where]):.6g} the forces were {size[where] / max(usual, 1e-300):.2g} times their median: "
+        "a close encounter, or another singularity of the potential. hl.Adaptive() and hl.Taylor() shorten their steps "
+        "there."
+    )
+
+
+def _turns(run: Run) -> float:
+    """The part of the steps over which the velocity turned by more than a right angle, where every step is saved."""
+    v = np.asarray(run.v)
+    if len(v) < 8 or len(v) - 1 != int(run.result.steps):
+        return 0.0
+    return float(np.mean(np.sum(v[1:] * v[:-1], axis=1) < 0))
