@@ -269,7 +269,7 @@ describe("settings", () => {
   withPage("that make no sense are refused in a sentence", async (page) => {
     await box(page, "base").fill("4.5");
     await box(page, "base").press("Enter");
-    await noticeShown(page, /^Length of the base lies between .* 4.5 was given/);
+    await noticeShown(page, /^Length of the base must be between .* 4.5 was given/);
     await box(page, "hinge_mass").fill("0");
     await box(page, "hinge_mass").press("Enter");
     await noticeShown(page, /cannot both be without mass/);

@@ -263,7 +263,7 @@ describe("the ghost", () => {
   withPage("starts at its offset and drifts away: meter, both energies, Lyapunov estimate", async (page) => {
     await ghost(page);
     await setNumber(page, "ghost_offset", 0.01);
-    await button(page, "Set the ghost beside again");
+    await button(page, "Restart the ghost close to the pendulum");
     await settled(page);
     const meter = () => page.locator('[data-meter="divergence"] meter').getAttribute("value").then(Number);
     const near = await meter();

@@ -330,7 +330,7 @@ describe("numbers", () => {
     for (const bad of ["-1", "0"]) {
       await box(page, "mass1").fill(bad);
       await box(page, "mass1").press("Enter");
-      await noticeShown(page, new RegExp(`^Mass 1 lies between .* but ${bad} was given\\.$`));
+      await noticeShown(page, new RegExp(`^Mass 1 must be between .* but ${bad} was given\\.$`));
       assert.equal(await box(page, "mass1").inputValue(), "1");
     }
   });

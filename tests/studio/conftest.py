@@ -16,8 +16,8 @@ import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from holonomy.studio.compile.kernel import Kernel, Layout, Spot, Stopped
-from holonomy.studio.labs.base import Structure
 from holonomy.studio.labs.pendulum.lab import PendulumLab
+from holonomy.studio.labs.settings import Structure
 from holonomy.studio.server.access import Door
 from holonomy.studio.server.app import application
 from holonomy.studio.server.downloads import Shelf

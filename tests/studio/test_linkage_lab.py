@@ -15,10 +15,11 @@ import pytest
 import holonomy as hl
 from holonomy.studio.compile.kernel import Kernel
 from holonomy.studio.compile.program import blueprint
-from holonomy.studio.labs.base import Refusal, Settings
 from holonomy.studio.labs.linkage import sphere as sphere
-from holonomy.studio.labs.linkage.lab import LinkageLab, marked
-from holonomy.studio.labs.linkage.shortest import shortest
+from holonomy.studio.labs.linkage.lab import LinkageLab
+from holonomy.studio.labs.linkage.settings import marked
+from holonomy.studio.labs.linkage.sphere import shortest
+from holonomy.studio.labs.settings import Refusal, Settings
 from holonomy.studio.session import export
 from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages
@@ -74,7 +75,7 @@ def test_what_is_seen_is_what_the_linkage_says():
     drawn = code.positions(spot)
     np.testing.assert_allclose(drawn[:3, :2], hinges, rtol=0, atol=1e-14)
     np.testing.assert_allclose(drawn[3], sphere.placed(X), rtol=0, atol=1e-15)
-    np.testing.assert_array_equal(sphere.taken(drawn[3]), code.q(spot))
+    np.testing.assert_array_equal(sphere.coordinates(drawn[3], 3), code.q(spot))
     seen = code.channels(spot)
     assert seen[0] == pytest.approx(float(link.energy(X, V)), rel=1e-13)
     bent = link.bending(X, V, V)
@@ -337,10 +338,10 @@ def test_undo_restores_marks_routes_and_throws():
 def test_bad_settings_are_refused_in_a_sentence():
     moved = simulation()
     for command, sentence in (
-        (messages.SetParameter("base", 4.2, True), "Length of the base lies between"),
-        (messages.SetParameter("rods", 2, True), "Number of rods lies between 3"),
+        (messages.SetParameter("base", 4.2, True), "Length of the base must be between"),
+        (messages.SetParameter("rods", 2, True), "Number of rods must be between 3"),
         (messages.SetParameter("rods", 3.5, True), "whole number"),
-        (messages.SetParameter("hinge_mass", -1, True), "lies between 0"),
+        (messages.SetParameter("hinge_mass", -1, True), "must be between 0"),
         (messages.SetParameter("hinge_mass", 0, True), "cannot both be without mass"),
         (messages.SetChoice("route", "teleport"), "is one of"),
         (messages.Act("travel"), "no button"),
@@ -348,7 +349,7 @@ def test_bad_settings_are_refused_in_a_sentence():
     ):
         with pytest.raises(Refusal, match=sentence):
             moved.apply(command)
-    with pytest.raises(Refusal, match="no word for a linkage"):
+    with pytest.raises(Refusal, match="cannot describe a linkage"):
         LAB.scene(moved.moment.settings, 0.0, X, V)
 
 
@@ -372,13 +373,13 @@ def test_the_motion_is_kept_in_files(tmp_path):
     lines = export.as_csv(LAB, found).decode().splitlines()
     assert lines[0].startswith("t,x1,x2,x3,beside_x1,")
     assert len(lines) == 1 + len(found.t) == 14
-    (tmp_path / "run.nc").write_bytes(export.as_netcdf("linkage", found))
+    (tmp_path / "run.nc").write_bytes(export.as_netcdf("holonomy.studio.labs.linkage", found))
     run = hl.load(tmp_path / "run.nc")
     np.testing.assert_array_equal(run.q, found.q[:, :3])
     # a linkage without forces moves on a geodesic: its energy is conserved, and the method is the one that was used
     assert run.certificate.energy_conserved
     assert "not conserved" not in str(run.certificate)
-    assert run.certificate.method == "RK4() on the sphere, RK4() by rods"
+    assert run.certificate.method == LAB.program(LAB.structure(settings())).method.label == "RK4()"
     assert run.provenance.maker == "studio"
     speed = np.sum(run.momentum * run.v, axis=1)
     np.testing.assert_allclose(0.5 * speed, run.energy, rtol=1e-12)

@@ -18,9 +18,9 @@ from holonomy.scene import build, loads
 from holonomy.studio.compile.kernel import Kernel, Stopped
 from holonomy.studio.compile.program import blueprint
 from holonomy.studio.labs import all_labs
-from holonomy.studio.labs.base import Refusal, Settings
 from holonomy.studio.labs.pendulum.lab import PendulumLab
-from holonomy.studio.labs.pendulum.view import METHODS
+from holonomy.studio.labs.pendulum.settings import METHODS
+from holonomy.studio.labs.settings import Refusal, Settings
 from holonomy.studio.session import export
 from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages
@@ -69,7 +69,7 @@ def test_what_is_seen_is_what_the_system_says(model, method, q, v):
     np.testing.assert_allclose(
         code.positions(spot), system.positions(0.5, q, system.parameters), rtol=1e-14, atol=1e-15
     )
-    energies = LAB.energies(chosen, code.channels(spot))
+    energies = code.channels(spot)[: 4 if model == "elastic" else 3]
     np.testing.assert_allclose(energies[0], v @ np.asarray(system.mass_matrix(0.5, q)) @ v / 2, rtol=1e-13)
     np.testing.assert_allclose(energies[-1], float(system.energy(0.5, q, v)), rtol=1e-13)
     np.testing.assert_allclose(energies[-1], energies[:-1].sum(), rtol=1e-14)
@@ -213,8 +213,8 @@ def whole(lab, chosen):
 
 
 def test_every_method_is_there():
-    for name in METHODS:
-        chosen = settings(method=name)
+    for option in METHODS:
+        chosen = settings(method=option.value)
         system, method = LAB.library(chosen)
         assert method.order >= 1
         assert LAB.program(LAB.structure(chosen)).method.label == method.label
@@ -226,7 +226,7 @@ def test_bad_numbers_are_refused():
     for name, value in (("length1", 0.0), ("mass2", 0.0), ("links", 0.0), ("links", 1e6), ("stiffness", 100.0)):
         with pytest.raises(Refusal):
             live.apply(messages.SetParameter(name, value, True))
-    with pytest.raises(Refusal, match="1 to 100 links"):
+    with pytest.raises(Refusal, match="Number of links must be a whole number from 1 to 100, but 0 was given"):
         LAB.completed(Settings({"links": 0.0}, {}, {}))
 
 
@@ -279,7 +279,7 @@ def test_files_of_the_motion_hold_every_picture_since_the_last_change_of_form(mo
     assert head[:5] == ["t", "theta1", "theta2", "theta1_dot", "theta2_dot"]
     assert len(lines) == 1 + len(found.t)
     assert [float(x) for x in last[:5]] == [moved.reading.t, *moved.reading.q, *moved.reading.v]
-    (tmp_path / "run.nc").write_bytes(export.as_netcdf("pendulum", found))
+    (tmp_path / "run.nc").write_bytes(export.as_netcdf("holonomy.studio.labs.pendulum", found))
     run = hl.load(tmp_path / "run.nc")
     np.testing.assert_array_equal(run.q, found.q)
     assert run.certificate.method == "Gauss(2)"

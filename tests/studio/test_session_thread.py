@@ -164,4 +164,4 @@ def test_answers_come_as_notices(live, services, recorder):
         assert file.data
     live.send(messages.SetParameter("damping", 0.5, True))
     live.send(messages.Export("toml"))
-    assert "no friction" in recorder.until(lambda thing: isinstance(thing, messages.Refused)).message
+    assert "no air drag" in recorder.until(lambda thing: isinstance(thing, messages.Refused)).message

@@ -163,13 +163,13 @@ def test_equations_are_derived_once(monkeypatch):
 
 
 def test_the_equations_of_few_links_are_formulas_and_of_many_a_sentence():
-    message, items = code_store.equations("pendulum", STRUCTURE)
+    message, items = code_store.equations("holonomy.studio.labs.pendulum", STRUCTURE)
     assert message == ""
     assert dict(items).keys() >= {"Lagrangian", "Lagrange's equations"}
     assert r"\ddot{\theta}_{1}" in dict(items)["Lagrange's equations"]
     assert not any("lengths" in latex for _, latex in items)
     many = LAB.structure(LAB.completed(LAB.opening().with_parameter("links", 9.0)))
-    message, items = code_store.equations("pendulum", many)
+    message, items = code_store.equations("holonomy.studio.labs.pendulum", many)
     assert "9 links" in message
     assert items == ()
 

@@ -1,8 +1,7 @@
 r"""Geodesics between two configurations, the places where geodesics meet again, and closed ones.
 
-Two configurations are joined by descent of the energy of a polygon \(\sum_i|\Psi(x_{i+1}) - \Psi(x_i)|_M^2\) from
-several starts, then by shooting: Newton's method on the velocity at the first, with the derivative of the geodesic
-flow.
+The search between two configurations is in `holonomy.models.linkages.shortest`; here it gets the derivative of the
+geodesic flow.
 """
 
 from __future__ import annotations
@@ -18,11 +17,8 @@ from jaxtyping import Array, Float
 from holonomy.geometry.metric import known
 from holonomy.models.linkages.compiled import call, many
 from holonomy.models.linkages.geodesic_flow import flow, spread
+from holonomy.models.linkages.shortest import AbstractGeodesicSource, geodesics_between
 from holonomy.models.linkages.surface import Forms, Point, Surface, Vector
-
-_NODES = 32
-_DESCENT = 60
-_NEWTON = 30
 
 
 class Motion(NamedTuple):
@@ -102,110 +98,32 @@ def _root(f: Callable[[float], float], low: float, high: float) -> float:
 
 
 def shortest(surface: Surface, x: np.ndarray, y: np.ndarray) -> list[Motion]:
-    """Geodesics from x to y, the shortest first; different ones among those that the starts lead to."""
-    found: list[Motion] = []
-    for start in _starts(x, y):
-        motion = _shoot(surface, x, y, _velocity(surface, _descend(surface, start)))
-        if motion is None:
-            continue
-        if all(np.linalg.norm(np.asarray(motion.velocity - m.velocity)) > 1e-6 * (1 + m.length) for m in found):
-            found.append(motion)
-    return sorted(found, key=lambda m: m.length)
+    """Geodesics from x to y, the shortest first; different ones among those that the search finds."""
+    found = geodesics_between(_Source(surface), x, y)
+    return [Motion(jnp.asarray(x), jnp.asarray(v), length) for v, length in found]
 
 
-def _starts(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
-    """Polygons on the sphere: the great circle, and detours to every side and around the back."""
-    n = len(x)
-    basis = np.linalg.svd(np.stack([x, y]))[2]
-    across = basis[2:] if np.linalg.norm(np.cross(x, y) if n == 3 else x - (x @ y) * y) > 1e-9 else basis[1:]
-    middle = x + y
-    if np.linalg.norm(middle) < 1e-9:
-        ways = [*across, *-across]
-    else:
-        middle = middle / np.linalg.norm(middle)
-        ways = [middle, *across, *-across, -middle]
-    s = np.linspace(0, 1, _NODES // 2 + 1)
-    return [np.concatenate([_arc(x, w, s)[:-1], _arc(w, y, s)]) for w in ways]
+class _Source(AbstractGeodesicSource):
+    """A surface for the search of `holonomy.models.linkages.shortest`: geodesics to round-off."""
 
+    def __init__(self, surface: Surface):
+        self._surface = surface
 
-def _arc(x: np.ndarray, y: np.ndarray, s: np.ndarray) -> np.ndarray:
-    angle = 2 * np.arctan2(np.linalg.norm(x - y), np.linalg.norm(x + y))
-    if angle < 1e-9:
-        return np.repeat(x[None], len(s), axis=0)
-    return (np.sin((1 - s) * angle)[:, None] * x + np.sin(s * angle)[:, None] * y) / np.sin(angle)
+    def mass(self) -> np.ndarray:
+        return np.asarray(self._surface.ambient())
 
+    def places(self, polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        hinges, slopes, frames = (np.asarray(a) for a in many(_place, self._surface, polygon))
+        return hinges, slopes, frames
 
-def _descend(surface: Surface, nodes: np.ndarray) -> np.ndarray:
-    """A shorter polygon with the same ends, by Newton-like steps with halving."""
-    m = np.asarray(surface.ambient())
+    def shoot(self, x: np.ndarray, v: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        starts = jnp.stack([jnp.stack([jnp.zeros(len(x)), jnp.asarray(c)]) for c in frame.T])
+        points, _, moved = spread(self._surface, jnp.asarray(x), jnp.asarray(v), starts, np.ones(1))
+        return np.asarray(points[0]), np.asarray(moved[0, :, 0])
 
-    def measure(points: np.ndarray) -> tuple[float, Any]:
-        h, j, frames = (np.asarray(a) for a in many(_place, surface, points))
-        steps = np.diff(h, axis=0)
-        return float(np.einsum("ka,ab,kb->", steps, m, steps)), (h, j, frames)
-
-    energy, data = measure(nodes)
-    for _ in range(_DESCENT):
-        step = _newton_step(data, m)
-        size = 1.0
-        while size > 1e-4:
-            new = nodes.copy()
-            new[1:-1] += size * step
-            new /= np.linalg.norm(new, axis=1, keepdims=True)
-            less, changed = measure(new)
-            if less < energy:
-                break
-            size /= 2
-        else:
-            return nodes
-        gained, nodes, energy, data = energy - less, new, less, changed
-        if gained < 1e-9 * energy:
-            return nodes
-    return nodes
-
-
-def _newton_step(data: Any, m: np.ndarray) -> np.ndarray:
-    """Gauss and Newton's step for all inner nodes at once."""
-    h, j, frames = data
-    count, dim = len(h) - 2, j.shape[2]
-    inner = j[1:-1]
-    pull = np.einsum("kad,ab,kb->kd", inner, m, 2 * h[1:-1] - h[:-2] - h[2:])
-    matrix = np.zeros((count, dim, count, dim))
-    index = np.arange(count)
-    matrix[index, :, index, :] = 2 * np.einsum("kad,ab,kbe->kde", inner, m, inner)
-    beside = -np.einsum("kad,ab,kbe->kde", inner[:-1], m, inner[1:])
-    matrix[index[:-1], :, index[1:], :] = beside
-    matrix[index[1:], :, index[:-1], :] = np.swapaxes(beside, 1, 2)
-    step = np.linalg.solve(matrix.reshape(count * dim, -1), -pull.reshape(-1)).reshape(count, dim)
-    return np.einsum("knd,kd->kn", frames[1:-1], step)
-
-
-def _velocity(surface: Surface, nodes: np.ndarray) -> np.ndarray:
-    """The velocity at the first node of the curve through the polygon, run through in unit time."""
-    x, frame = nodes[0], np.asarray(surface.round_frame(jnp.asarray(nodes[0])))
-    slopes = (-3 * nodes[0] + 4 * nodes[1] - nodes[2]) * (len(nodes) - 1) / 2
-    return frame @ (frame.T @ (slopes - (slopes @ x) * x))
-
-
-def _shoot(surface: Surface, x: np.ndarray, y: np.ndarray, v: np.ndarray) -> Motion | None:
-    """The geodesic near (x, v) that is at y after time 1, or None where Newton's method finds none."""
-    frame = np.asarray(surface.round_frame(jnp.asarray(x)))
-    starts = jnp.stack([jnp.stack([jnp.zeros(len(x)), jnp.asarray(c)]) for c in frame.T])
-    last = np.inf
-    for _ in range(_NEWTON):
-        points, _, moved = spread(surface, jnp.asarray(x), jnp.asarray(v), starts, np.ones(1))
-        end, slope = np.asarray(points[0]), np.asarray(moved[0, :, 0])
-        gap = y - end
-        size = float(np.linalg.norm(gap))
-        if not np.isfinite(size) or size > 1.0:
-            return None
-        if size < 1e-14 or (size < 1e-11 and size >= last):
-            speed = float(jnp.sqrt(surface.product(*(2 * [surface.push(jnp.asarray(x), jnp.asarray(v))]))))
-            return Motion(jnp.asarray(x), jnp.asarray(v), speed)
-        last = size
-        change = np.linalg.lstsq(slope.T, gap, rcond=None)[0]
-        v = v + frame @ (change * min(1.0, 0.5 * (1 + np.linalg.norm(v)) / max(1e-300, np.linalg.norm(change))))
-    return None
+    def speed(self, x: np.ndarray, v: np.ndarray) -> float:
+        pushed = self._surface.push(jnp.asarray(x), jnp.asarray(v))
+        return float(jnp.sqrt(self._surface.product(pushed, pushed)))
 
 
 # ── Closed geodesics of the mirror symmetry ───────────────────────────────────────────────────────────────────────

@@ -16,8 +16,9 @@ from typing import Any, Final
 import holonomy
 from holonomy.studio.compile.kernel import Blueprint, Kernel
 from holonomy.studio.compile.worker_process import SOMETIME, SOON, Workshop
-from holonomy.studio.labs import named
-from holonomy.studio.labs.base import AbstractLab, Structure
+from holonomy.studio.labs import load, module_of
+from holonomy.studio.labs.base import AbstractLab
+from holonomy.studio.labs.settings import Structure
 from holonomy.trace.native import cache, machine
 
 _log = logging.getLogger(__name__)
@@ -28,16 +29,16 @@ Done = Callable[[Kernel | None, str], None]
 """Told the kernel, or None and why there is none."""
 
 
-def build(lab: str, structure: Structure) -> bytes:
-    """A structure's code, pickled. Runs in the workshop."""
+def build(module: str, structure: Structure) -> bytes:
+    """A structure's code, pickled, for the lab of that module. Runs in a worker process."""
     from holonomy.studio.compile.program import blueprint
 
-    return pickle.dumps(blueprint(named(lab).program(structure)))
+    return pickle.dumps(blueprint(load(module).program(structure)))
 
 
-def equations(lab: str, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """A structure's equations of motion. Runs in the workshop."""
-    return named(lab).equations(structure)
+def equations(module: str, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """A structure's equations of motion, for the lab of that module. Runs in a worker process."""
+    return load(module).equations(structure)
 
 
 @dataclass
@@ -81,7 +82,9 @@ class Foundry:
                 making = None  # it waited its turn among things less urgent
             if making is None:
                 worker, urgency = (self._workshop.second, SOMETIME) if ahead else (self._workshop.first, SOON)
-                making = _Making(worker.submit(f"{__name__}:build", lab.name, structure, urgency=urgency), ahead)
+                making = _Making(
+                    worker.submit(f"{__name__}:build", module_of(lab.name), structure, urgency=urgency), ahead
+                )
                 self._made[key] = making
             making.users += 1
         making.future.add_done_callback(functools.partial(self._finished, key, done))
@@ -108,7 +111,7 @@ class Foundry:
         with self._lock:
             found = self._derived.get(key)
             if found is None or found.cancelled() or (found.done() and found.exception() is not None):
-                found = self._workshop.second.submit(f"{__name__}:equations", lab.name, structure)
+                found = self._workshop.second.submit(f"{__name__}:equations", module_of(lab.name), structure)
                 self._derived[key] = found
             return found
 

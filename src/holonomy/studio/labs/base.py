@@ -1,22 +1,32 @@
-"""What a lab is: systems of one kind, what a user may set about them, and how to draw and grasp them.
+"""What a lab is: systems of one kind, what a user may set about them, and how to draw and drag them.
 
-A new lab is one final class in `studio/labs` and one line in `studio/labs/__init__.py`; everything else (time, history,
-undo, frames, the page) is shared. A lab is asked two kinds of things. Those that are asked all the time are answered
-with NumPy, at once, by the class itself. What is compiled, a `Program`, is traced with JAX in another process, so its
-module is imported only when `program` or `equations` is called.
+A lab is a folder with
+
+* a descriptor (`LabDescriptor`): name, title, pictures, presets;
+* its settings as data (`SettingsTable`): parameters, choices and switches with ranges, units and defaults;
+* a system: `program` says what is compiled, `library` gives the same as objects of the library;
+* views: `drawing` says what is drawn and plotted.
+
+The class derives from `AbstractLab`, whose abstract methods are all that must be written; the other methods have
+defaults that a lab overrides where it can do more. The folder's `__init__.py` holds one object `LAB`, and
+`studio/labs/__init__.py` lists the folder. Everything else (time, history, undo, frames, the page) is shared.
+
+Methods that are called all the time answer with NumPy, at once. What is compiled, a `Program`, is traced with JAX in
+another process, so a lab imports JAX only inside `program`, `library` and `equations`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from jaxtyping import Float
 
 from holonomy.studio.compile.kernel import Kernel
+from holonomy.studio.labs.settings import NOTHING_SET, Refusal, Settings, SettingsTable, Structure
 from holonomy.viewer.protocol import messages
 
 if TYPE_CHECKING:
@@ -25,45 +35,75 @@ if TYPE_CHECKING:
     from holonomy.systems import System
 
 Coordinates = Float[np.ndarray, " n"]
-Structure = tuple[tuple[str, Hashable], ...]
-"""What decides which code is compiled, as names and values; all else is numbers."""
-
-
-class Refusal(Exception):
-    """A command that makes sense, but not now or not with this value; the sentence goes to the user."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything a user has set: numbers, choices and what is on."""
-
-    parameters: Mapping[str, float]
-    choices: Mapping[str, str]
-    toggles: Mapping[str, bool]
-
-    def with_parameter(self, name: str, value: float) -> Settings:
-        """The same with one other number."""
-        return replace(self, parameters={**self.parameters, name: value})
-
-    def with_choice(self, name: str, value: str) -> Settings:
-        """The same with one other choice."""
-        return replace(self, choices={**self.choices, name: value})
-
-    def with_toggle(self, name: str, on: bool) -> Settings:
-        """The same with one thing on or off."""
-        return replace(self, toggles={**self.toggles, name: on})
+State = tuple[Coordinates, Coordinates]
+"""Coordinates and velocities."""
+PRESET: Final = "preset:"
+"""A button whose name begins so takes the preset with the rest of the name."""
+_MOST_DRAWINGS: Final = 256
+_BODY: Final = 0.05
+"""Radius of a body as a fraction of the extent, unless a lab says otherwise."""
 
 
 @dataclass(frozen=True)
-class Extra:
-    """What the shell computes beside the motion itself, for the channels of `AbstractLab.channels`."""
+class Preset:
+    """Settings under a name. What they leave out is at its default."""
+
+    name: str
+    label: str
+    settings: Settings = NOTHING_SET
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class LabDescriptor:
+    """What does not depend on the settings: name (of the folder and in addresses), title, pictures, presets.
+
+    The lab opens with the first preset. Where there are several, the page has a button for each.
+    """
+
+    name: str
+    title: str
+    pictures: tuple[messages.PictureView, ...]
+    presets: tuple[Preset, ...] = (Preset("default", "Default settings"),)
+    frame_seconds: float = 1 / 60
+    """Motion between two frames at speed 1; a whole number of steps."""
+    speed_low: float = 0.1
+    speed_high: float = 5.0
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What is drawn and plotted under some settings; see the classes of `viewer.protocol.notices`.
+
+    `channels` begin with those that `Program.observe` returns, in its order; with a ghost, some of the ghost's follow,
+    then its distance and the Lyapunov exponent. An energy is the channel of the same name; the last one of a motion is
+    its total. `anchors` counts the fixed points, which come before the bodies; rods count both.
+    """
+
+    summary: str
+    method: str
+    coordinates: tuple[messages.CoordinateView, ...]
+    bodies: tuple[messages.BodyView, ...]
+    energies: tuple[messages.EnergyView, ...]
+    channels: tuple[messages.ChannelView, ...]
+    rods: tuple[messages.RodView, ...] = ()
+    plots: tuple[messages.PlotView, ...] = ()
+    actions: tuple[messages.ActionView, ...] = ()
+    anchors: int = 0
+    pictures: tuple[messages.PictureView, ...] | None = None
+    """Where their titles depend on the settings; else those of the descriptor."""
+
+
+@dataclass(frozen=True)
+class GhostReading:
+    """What is computed of a motion and its ghost together, for the channels of `AbstractLab.channels`."""
 
     divergence: float
     lyapunov: float
 
 
 @dataclass(frozen=True)
-class Deed:
+class ButtonEffect:
     """What a button of the lab does: other settings of the same structure, another state, time that begins to run."""
 
     settings: Settings
@@ -73,94 +113,181 @@ class Deed:
 
 
 class AbstractLab(ABC):
-    """A kind of system with its settings, picture and energies. Holds no state: one object serves all users."""
+    """A kind of system with its settings and pictures. Keeps no user's state: one object serves all users."""
 
-    name: str
-    title: str
-    frame_seconds: float
-    """Motion between two pictures at speed 1; a whole number of steps."""
+    descriptor: LabDescriptor
+    table: SettingsTable
+    steps_per_second: int = 960
+
+    def __init__(self) -> None:
+        self._drawings: dict[Hashable, Drawing] = {}
+
+    # ── What a lab must say ───────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def drawing(self, settings: Settings) -> Drawing:
+        """What is drawn and plotted. Depends on the settings only through `outline`."""
+
+    @abstractmethod
+    def start(self, settings: Settings) -> State:
+        """Coordinates and velocities with which the lab opens."""
+
+    @abstractmethod
+    def extents(self, settings: Settings) -> tuple[float, ...]:
+        """For each picture, half the width of a square or cube about the origin that holds every position."""
+
+    @abstractmethod
+    def program(self, structure: Structure) -> Program:
+        """What to compile for a structure. May import JAX."""
+
+    @abstractmethod
+    def library(self, settings: Settings) -> tuple[System, AbstractMethod]:
+        """The system and the method as a user of the library would make them. May import JAX."""
 
     # ── Settings ──────────────────────────────────────────────────────────────────────────────────
 
-    def opening(self) -> Settings:
-        """The settings with which the lab opens: everything at its default."""
-        return self.completed(Settings({}, {}, {}))
+    @property
+    def name(self) -> str:
+        """The name in addresses and files."""
+        return self.descriptor.name
 
-    @abstractmethod
+    @property
+    def title(self) -> str:
+        """The name that users read."""
+        return self.descriptor.title
+
+    @property
+    def frame_seconds(self) -> float:
+        """Motion between two frames at speed 1."""
+        return self.descriptor.frame_seconds
+
+    def opening(self) -> Settings:
+        """The settings with which the lab opens: the first preset."""
+        return self.completed(self.descriptor.presets[0].settings)
+
+    def preset(self, name: str) -> Settings:
+        """The settings of a preset."""
+        for preset in self.descriptor.presets:
+            if preset.name == name:
+                return self.completed(preset.settings)
+        raise Refusal(f"This lab has no preset {name!r}.")
+
     def completed(self, settings: Settings) -> Settings:
         """The settings with what they need added at its default and what they do not know left out.
 
         Raises `Refusal` for a combination that makes no sense.
         """
+        return self.adjusted(self.table.completed(settings))
 
-    @abstractmethod
-    def view(self, settings: Settings, revision: int) -> messages.LabView:
-        """What the page is told. Depends on settings only through `outline`."""
+    def adjusted(self, settings: Settings) -> Settings:
+        """Complete settings as rules between several of them want them, or `Refusal`."""
+        return settings
 
-    @abstractmethod
     def outline(self, settings: Settings) -> Hashable:
         """Equal for settings that have the same `view`."""
+        return self.table.outline(settings)
 
-    @abstractmethod
     def structure(self, settings: Settings) -> Structure:
         """Which code the motion needs."""
+        return self.table.structure(settings)
 
-    @abstractmethod
+    def numbers(self, settings: Settings) -> Float[np.ndarray, " numbers"]:
+        """The parameters as the row that the compiled code takes; `SettingsTable.named` reads it."""
+        return self.table.numbers(settings)
+
     def likely(self, settings: Settings) -> tuple[Structure, ...]:
         """Structures that the user may want next, the likeliest first; they are compiled while there is time."""
+        return ()
+
+    def step(self, settings: Settings) -> float:
+        """The method's step in seconds."""
+        return 1 / self.steps_per_second
 
     # ── The motion ────────────────────────────────────────────────────────────────────────────────
 
-    @abstractmethod
-    def step(self, settings: Settings) -> float:
-        """The method's step in seconds."""
+    def admitted(self, settings: Settings, q: Coordinates, v: Coordinates) -> State:
+        """The state for numbers that came from outside, in a link: the nearest one where they are none."""
+        return q, v
 
-    @abstractmethod
-    def numbers(self, settings: Settings) -> Float[np.ndarray, " numbers"]:
-        """The parameters as the row that the compiled code takes."""
-
-    @abstractmethod
-    def start(self, settings: Settings) -> tuple[Coordinates, Coordinates]:
-        """Coordinates and velocities with which the lab opens."""
-
-    @abstractmethod
-    def carried(
-        self, old: Settings, new: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates
-    ) -> tuple[Coordinates, Coordinates]:
+    def carried(self, old: Settings, new: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates) -> State:
         """A state under old settings as one under new ones, whose kernel this is; the same motion as far as can be."""
+        return (q, v) if self.columns(old) == self.columns(new) else self.start(new)
 
-    @abstractmethod
-    def ghost(self, settings: Settings, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates] | None:
+    def ghost(self, settings: Settings, q: Coordinates, v: Coordinates) -> State | None:
         """Where a second motion starts beside the first, or None when there is none."""
+        return None
 
-    @abstractmethod
     def keeps_ghost(self, old: Settings, new: Settings) -> bool:
-        """Whether a ghost goes on from its own state when settings change so, rather than start beside again."""
+        """Whether a ghost continues from its own state when settings change so, rather than start beside again."""
+        return False
 
-    @abstractmethod
     def distance(self, settings: Settings, a: Coordinates, b: Coordinates) -> float:
-        """How far two configurations are from each other in the space of configurations."""
+        """The distance of two configurations in the space of configurations."""
+        return float(np.linalg.norm(a - b))
 
-    def acted(self, settings: Settings, kernel: Kernel, name: str, q: Coordinates, v: Coordinates) -> Deed:
+    def pressed(self, settings: Settings, kernel: Kernel, name: str, q: Coordinates, v: Coordinates) -> ButtonEffect:
         """What pressing the lab's own button of that name does."""
-        raise Refusal(f"There is no button {name!r} in this lab.")
+        raise Refusal(f"This lab has no button {name!r}.")
 
     # ── The picture ───────────────────────────────────────────────────────────────────────────────
 
-    @abstractmethod
-    def anchors(self, settings: Settings) -> Float[np.ndarray, "anchors d"]:
-        """The fixed points of the picture."""
+    def drawn(self, settings: Settings) -> Drawing:
+        """`drawing`, remembered: it is asked several times for every frame."""
+        key = self.outline(settings)
+        found = self._drawings.get(key)
+        if found is None:
+            if len(self._drawings) >= _MOST_DRAWINGS:
+                self._drawings.clear()
+            found = self._drawings[key] = self.drawing(settings)
+        return found
 
-    @abstractmethod
+    def view(self, settings: Settings, revision: int) -> messages.LabView:
+        """What the page is told. Depends on the settings only through `outline`."""
+        drawn, descriptor = self.drawn(settings), self.descriptor
+        presets = descriptor.presets if len(descriptor.presets) > 1 else ()
+        buttons = tuple(messages.ActionView(PRESET + p.name, p.label, p.note) for p in presets)
+        return messages.LabView(
+            name=descriptor.name,
+            title=descriptor.title,
+            summary=drawn.summary,
+            revision=revision,
+            anchors=drawn.anchors,
+            pictures=descriptor.pictures if drawn.pictures is None else drawn.pictures,
+            coordinates=drawn.coordinates,
+            parameters=self.table.parameter_views(settings),
+            choices=self.table.choice_views(settings),
+            toggles=self.table.toggle_views(settings),
+            actions=drawn.actions + buttons,
+            bodies=drawn.bodies,
+            rods=drawn.rods,
+            energies=drawn.energies,
+            channels=drawn.channels,
+            plots=drawn.plots,
+            method=drawn.method,
+            dt=self.step(settings),
+            frame_seconds=descriptor.frame_seconds,
+            speed_low=descriptor.speed_low,
+            speed_high=descriptor.speed_high,
+        )
+
+    def anchors(self, settings: Settings) -> Float[np.ndarray, "anchors d"]:
+        """The fixed points of the picture; as many as the drawing says."""
+        return np.zeros((self.drawn(settings).anchors, 2))
+
+    def radii(self, settings: Settings) -> tuple[float, ...]:
+        """Radius of each body in its picture, as a fraction of the extent."""
+        return (_BODY,) * len(self.drawn(settings).bodies)
+
     def dragged(
         self, settings: Settings, kernel: Kernel, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]
     ) -> Coordinates:
-        """Coordinates near q that bring the body to the target, or as near as it can go."""
+        """Coordinates near q that bring the body to the target, or as near as possible."""
+        raise Refusal("The bodies of this lab cannot be dragged.")
 
     def thrown(
         self, settings: Settings, kernel: Kernel, q: Coordinates, body: int, velocity: Float[np.ndarray, " 3"]
     ) -> Coordinates:
-        """Velocities when the body is let go with this velocity of the hand; at rest for bodies that are not thrown."""
+        """Velocities when the body is released with this velocity of the pointer; zero where bodies start at rest."""
         return np.zeros_like(q)
 
     def surface_key(self, settings: Settings) -> Hashable:
@@ -175,88 +302,37 @@ class AbstractLab(ABC):
         """Lines and marks that do not move; asked when a motion begins, in the state with which it does."""
         return None
 
-    @abstractmethod
-    def extents(self, settings: Settings) -> tuple[float, ...]:
-        """For each picture, half the width of a square or cube about the origin that holds every position."""
-
-    @abstractmethod
-    def radii(self, settings: Settings) -> tuple[float, ...]:
-        """Radius of each body in its picture, as a fraction of the extent."""
-
-    @abstractmethod
-    def energies(self, settings: Settings, channels: Float[np.ndarray, " channels"]) -> Float[np.ndarray, " energies"]:
-        """The energies of the view out of what a kernel sees of one motion."""
-
-    @abstractmethod
     def channels(
         self,
         settings: Settings,
         main: Float[np.ndarray, " channels"],
         ghost: Float[np.ndarray, " channels"] | None,
-        extra: Extra,
+        reading: GhostReading,
     ) -> Float[np.ndarray, " all_channels"]:
-        """The channels of the view out of what a kernel sees of the motion and of its ghost."""
+        """The channels of the drawing, from those that a kernel returns for the motion and for its ghost."""
+        if ghost is None:
+            return main
+        shown = len(self.drawn(settings).channels) - len(main) - 2
+        return np.concatenate([main, ghost[:shown], [reading.divergence, reading.lyapunov]])
 
-    @abstractmethod
     def caution(self, settings: Settings) -> str:
         """Why a figure of the certificate is to be taken with care; empty when there is no reason."""
+        return ""
 
-    # ── In the workshop ───────────────────────────────────────────────────────────────────────────
+    # ── Equations and files ───────────────────────────────────────────────────────────────────────
 
-    @abstractmethod
-    def program(self, structure: Structure) -> Program:
-        """What to compile for a structure. May import JAX."""
-
-    @abstractmethod
-    def library(self, settings: Settings) -> tuple[System, AbstractMethod]:
-        """The system and the method as a user of the library would make them. May import JAX."""
-
-    @abstractmethod
     def equations(self, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
         """A sentence and titled formulas: the equations of motion. May import JAX, may take seconds."""
+        return "This lab does not show its equations of motion.", ()
 
-    # ── Taking it along ───────────────────────────────────────────────────────────────────────────
-
-    @abstractmethod
     def snippet(self, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
-        """A Python program that holds the same system in the same state."""
+        """A Python program that holds the same system in the same state, or `Refusal`."""
+        raise Refusal("This lab has no Python program to export.")
 
-    @abstractmethod
     def scene(self, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
-        """A scene file with the same system in the same state, or `Refusal` where a scene cannot say it."""
+        """A scene file with the same system in the same state, or `Refusal`."""
+        raise Refusal("This lab has no scene file to export.")
 
-    @abstractmethod
     def columns(self, settings: Settings) -> tuple[str, ...]:
         """Names of the coordinates, for files."""
-
-
-def checked(view: messages.LabView, settings: Settings, command: Any) -> Settings:
-    """The settings after `SetParameter`, `SetChoice` or `SetToggle`, or `Refusal`."""
-    match command:
-        case messages.SetParameter(name, value, _):
-            known = _known(view.parameters, name, "parameter")
-            high = known.high if known.most is None else known.most
-            if not known.low <= value <= high:
-                between = f"between {known.low:g} and {high:g} {known.unit}".rstrip()
-                raise Refusal(f"{known.label} lies {between}, but {value:g} was given.")
-            if known.integer and value != round(value):
-                raise Refusal(f"{known.label} is a whole number, but {value:g} was given.")
-            return settings.with_parameter(name, value)
-        case messages.SetChoice(name, value):
-            known = _known(view.choices, name, "choice")
-            if value not in {option.value for option in known.options}:
-                options = ", ".join(option.value for option in known.options)
-                raise Refusal(f"{known.label} is one of {options}, but {value!r} was given.")
-            return settings.with_choice(name, value)
-        case messages.SetToggle(name, on):
-            _known(view.toggles, name, "switch")
-            return settings.with_toggle(name, on)
-        case _:
-            raise TypeError(f"{command!r} sets nothing.")
-
-
-def _known(views: tuple[Any, ...], name: str, what: str) -> Any:
-    for view in views:
-        if view.name == name:
-            return view
-    raise Refusal(f"There is no {what} {name!r} in this lab.")
+        return tuple(coordinate.name for coordinate in self.drawn(settings).coordinates)

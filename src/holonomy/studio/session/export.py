@@ -12,8 +12,9 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float
 
-from holonomy.studio.labs import named
-from holonomy.studio.labs.base import AbstractLab, Settings
+from holonomy.studio.labs import load
+from holonomy.studio.labs.base import AbstractLab
+from holonomy.studio.labs.settings import Settings
 from holonomy.studio.session.timeline import Moment
 
 MOST_ROWS: Final = 100_000
@@ -70,20 +71,19 @@ def as_csv(lab: AbstractLab, found: History) -> bytes:
     return text.getvalue().encode()
 
 
-def as_netcdf(lab: str, found: History) -> bytes:
-    """A file that `hl.load` reads as a run. Runs in the workshop."""
+def as_netcdf(module: str, found: History) -> bytes:
+    """A file that `hl.load` reads as a run, for the lab of that module. Runs in a worker process."""
     from holonomy.motion import Code, Result
     from holonomy.motion.run import provenance
     from holonomy.motion.run.build import recorded
 
-    subject = named(lab)
+    subject = load(module)
     system, method = subject.library(found.settings)
-    stepped = subject.program(subject.structure(found.settings)).method
     made = provenance.of(
-        system, stepped, engine="native (one machine function)", dt=subject.step(found.settings),
+        system, method, engine="native (one machine function)", dt=subject.step(found.settings),
         why="chosen in the studio", maker="studio", order=None,  # the studio's page says the order beside the label
     )  # fmt: skip
-    size = len(system.names)  # a second motion beside it stays in the table of comma-separated values
+    size = len(system.names)  # the coordinates of a second route are in the CSV file only
     result = Result(Code.ok, float(found.t[-1]), found.steps)
     run = recorded(system, method, made, found.t, found.q[:, :size], found.v[:, :size], found.total, result)
     with tempfile.TemporaryDirectory() as folder:

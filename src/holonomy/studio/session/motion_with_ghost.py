@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from holonomy.studio.compile.kernel import Kernel, Spot, Stopped
-from holonomy.studio.labs.base import AbstractLab, Extra, Settings
+from holonomy.studio.labs.base import AbstractLab, Drawing, GhostReading
+from holonomy.studio.labs.settings import Settings
 
 NEAR: Final = 1e-7
 """Distance in phase space at which the neighbour that measures growth is kept."""
@@ -57,6 +58,7 @@ class Mover:
         self.dt = lab.step(settings)
         self.stride = round(lab.frame_seconds / self.dt)
         self._anchors = lab.anchors(settings)
+        self._energies = _energy_places(lab.drawn(settings), kernel.layout.channels)
 
     def start(self, t: float, q: np.ndarray, v: np.ndarray, ghost: tuple[np.ndarray, np.ndarray] | None = None) -> Trio:
         """The state at time t; the ghost where it is told to be, or where the lab puts it."""
@@ -108,18 +110,18 @@ class Mover:
         kernel, lab, settings = self.kernel, self.lab, self.settings
         main, ghost = state.main, state.ghost
         seen = kernel.channels(main)
-        own = lab.energies(settings, seen)
+        own = seen[self._energies]
         total = float(own[-1])
         points = [self._anchors, kernel.positions(main)]
         if ghost is None:
-            channel = lab.channels(settings, seen, None, Extra(math.nan, math.nan))
+            channel = lab.channels(settings, seen, None, GhostReading(math.nan, math.nan))
             strain, energy = kernel.strain(main), own
         else:
             other = kernel.channels(ghost)
             points.append(kernel.positions(ghost))
             strain = np.concatenate([kernel.strain(main), kernel.strain(ghost)])
-            energy = np.concatenate([own, lab.energies(settings, other)])
-            channel = lab.channels(settings, seen, other, Extra(self._divergence(state), _exponent(state)))
+            energy = np.concatenate([own, other[self._energies]])
+            channel = lab.channels(settings, seen, other, GhostReading(self._divergence(state), _exponent(state)))
         return Reading(
             kernel.time(main), kernel.q(main), kernel.v(main), energy, channel, np.concatenate(points), strain, total
         )
@@ -129,6 +131,12 @@ class Mover:
         assert ghost is not None
         apart = self.lab.distance(self.settings, kernel.q(ghost), kernel.q(state.main))
         return math.hypot(apart, float(np.linalg.norm(kernel.v(ghost) - kernel.v(state.main))))
+
+
+def _energy_places(drawing: Drawing, count: int) -> list[int]:
+    """Where the energies of one motion are among the `count` channels that the compiled code returns for it."""
+    names = [channel.name for channel in drawing.channels[:count]]
+    return [names.index(energy.name) for energy in drawing.energies if energy.name in names]
 
 
 def _exponent(state: Trio) -> float:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Final
 
 from holonomy.studio.compile.kernel import Kernel
-from holonomy.studio.labs.base import AbstractLab, Refusal, Structure
+from holonomy.studio.labs.base import AbstractLab
+from holonomy.studio.labs.settings import Refusal, Structure
 from holonomy.studio.server.outbox import Outbox
 from holonomy.studio.server.services import Services
 from holonomy.studio.session import side_requests

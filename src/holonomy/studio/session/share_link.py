@@ -8,7 +8,8 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from holonomy.studio.labs.base import AbstractLab, Refusal, Settings, checked
+from holonomy.studio.labs.base import AbstractLab
+from holonomy.studio.labs.settings import Refusal, Settings, checked
 from holonomy.viewer.protocol import messages
 
 VERSION: Final = 1
@@ -66,7 +67,7 @@ def read(lab: AbstractLab, text: str) -> Document:
     if not (view.speed_low <= speed <= view.speed_high and abs(t) <= 1e9):
         raise Refusal("The link's state has a speed or a time that the studio does not know.")
     size = len(lab.columns(settings))
-    q, v = (_row(data[name], size) for name in "qv")
+    q, v = lab.admitted(settings, *(_row(data[name], size) for name in "qv"))
     ghost = None
     if data["ghost"] is not None:
         if not (isinstance(data["ghost"], list) and len(data["ghost"]) == 2):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
 
+from holonomy.studio.labs import module_of
 from holonomy.studio.server.downloads import File
 from holonomy.studio.session import export
 from holonomy.studio.session.simulation import Simulation
@@ -59,7 +60,8 @@ def _record(live: Live, kind: str, moment: Moment) -> None:
         if kind == "csv":
             data = export.as_csv(live.lab, found)
         else:
-            data = live.services.workshop.second.submit(f"{export.__name__}:as_netcdf", live.lab.name, found).result()
+            job = live.services.workshop.second.submit(f"{export.__name__}:as_netcdf", module_of(live.lab.name), found)
+            data = job.result()
         _deliver(live, kind, data)
     except Exception as error:  # noqa: BLE001 - whatever it is, the user must hear of it
         live.say(messages.Refused(f"The file could not be made: {error}", messages.tag(messages.Export)))

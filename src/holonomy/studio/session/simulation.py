@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 
 from holonomy.studio.compile.kernel import Kernel, Stopped
-from holonomy.studio.labs.base import AbstractLab, Refusal, Settings, Structure, checked
+from holonomy.studio.labs.base import PRESET, AbstractLab
+from holonomy.studio.labs.settings import Refusal, Settings, Structure, checked
 from holonomy.studio.session import share_link as document
 from holonomy.studio.session.checkpointed_trajectory import Orbit
 from holonomy.studio.session.motion_with_ghost import Mover, Reading
@@ -265,13 +266,18 @@ class Simulation:
     def _act(self, name: str) -> None:
         button = next((action for action in self.view.actions if action.name == name), None)
         if button is None:
-            raise Refusal(f"There is no button {name!r} in this lab.")
+            raise Refusal(f"This lab has no button {name!r}.")
+        if name.startswith(PRESET):
+            settings = self.lab.preset(name.removeprefix(PRESET))
+            self._remember(button.label)
+            self._want(settings, reset=True)
+            return
         now, settings, kernel = self._reading, self._now.settings, self._now.segment.mover.kernel
-        deed = self.lab.acted(settings, kernel, name, now.q, now.v)
-        segment = self._segment(deed.settings, kernel, now.t, deed.q, deed.v)
+        effect = self.lab.pressed(settings, kernel, name, now.q, now.v)
+        segment = self._segment(effect.settings, kernel, now.t, effect.q, effect.v)
         self._remember(button.label)
         self._arrive(self._now.followed(segment), broken=True)
-        self.playing |= deed.play
+        self.playing |= effect.play
 
     def _set_speed(self, value: float) -> None:
         if not self.view.speed_low <= value <= self.view.speed_high:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from holonomy.studio.labs.base import Settings
+from holonomy.studio.labs.settings import Settings
 from holonomy.studio.session.checkpointed_trajectory import Orbit
 from holonomy.studio.session.motion_with_ghost import Mover, Trio
 

@@ -6,28 +6,32 @@ Lengths are those of the kinetic metric: the square root of twice the energy, ti
 from __future__ import annotations
 
 import base64
+import functools
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from jaxtyping import Float
 
+from holonomy.models.linkages.shortest import AbstractGeodesicSource, Places, Polygon, geodesics_between
 from holonomy.studio.compile.kernel import Kernel
 from holonomy.viewer.protocol import messages
 
-RODS: Final = 4
-"""With four rods the configurations form a surface."""
 ROWS: Final = 97
 COLUMNS: Final = 193
 RAYS: Final = 32
 """Geodesics in a fan."""
 POINTS: Final = 129
 """Points of a drawn geodesic."""
-BETWEEN: Final = 4
+SUBSTEPS: Final = 4
 """Steps from one of them to the next."""
 _CLIPPED: Final = 1.0
 """Per cent of the sphere, at either end, whose values lie beyond the ends of the colour scale."""
-NODES: Final = 65
-"""Corners of the polygon with which a shortest motion is sought."""
+_APART: Final = 1e-6
+"""Points nearer than this are one: between them there is no direction to start in."""
+_CHORD: Final = 1e-6
+"""How far apart, relative to the velocity, the geodesics are whose ends give the slope in Newton's method. The slope
+only steers the iteration: what it converges to does not depend on it."""
 
 Point = Float[np.ndarray, " 3"]
 Path = Float[np.ndarray, "points 3"]
@@ -43,9 +47,9 @@ def placed(x: np.ndarray) -> np.ndarray:
     return np.stack([x[..., 1], third, x[..., 0]], axis=-1)
 
 
-def taken(place: Point) -> Point:
-    """The inverse of `placed` for four rods."""
-    return np.array([place[2], place[0], place[1]])
+def coordinates(place: Point, count: int) -> Float[np.ndarray, " count"]:
+    """The inverse of `placed` for two or three coordinates."""
+    return place[[2, 0, 1]][:count]
 
 
 def grid() -> Float[np.ndarray, "vertices 3"]:
@@ -100,7 +104,7 @@ def fan(kernel: Kernel, numbers: np.ndarray, x: Point, length: float) -> Float[n
 
     The length is in metres: that in the kinetic metric, divided by the square root of what one hinge weighs in it.
     """
-    length *= np.sqrt(2 / 3 * numbers[1] + numbers[2])
+    length *= np.sqrt(kernel.routines["mass"](numbers)[0][0, 0])
     away = np.eye(3)[int(np.argmin(np.abs(x)))]
     first = away - (away @ x) * x
     first /= np.linalg.norm(first)
@@ -108,3 +112,56 @@ def fan(kernel: Kernel, numbers: np.ndarray, x: Point, length: float) -> Float[n
     ways = np.outer(np.cos(angles), first) + np.outer(np.sin(angles), np.cross(x, first))
     speeds = kernel.routines["speeds"](numbers, np.broadcast_to(x, (RAYS, 3)), ways)[0]
     return paths(kernel, numbers, x, ways * (length / speeds)[:, None])
+
+
+# ── Shortest motions ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A geodesic: its points, its length in the kinetic metric, and its velocity at the start, to arrive at time 1."""
+
+    path: Path
+    length: float
+    velocity: Point
+
+
+def shortest(kernel: Kernel, numbers: np.ndarray, a: Point, b: Point) -> Motion | None:
+    """The shortest geodesic that was found; None where the points are one, or none was found.
+
+    Remembered, since every frame of a drag asks for it again.
+    """
+    return _shortest(kernel, *(tuple(map(float, x)) for x in (numbers, a, b)))
+
+
+@functools.lru_cache(maxsize=64)
+def _shortest(kernel: Kernel, *given: tuple[float, ...]) -> Motion | None:
+    numbers, a, b = map(np.array, given)
+    found = geodesics_between(_Source(kernel, numbers), a, b) if np.linalg.norm(a - b) > _APART else []
+    if not found:
+        return None
+    velocity, length = found[0]
+    return Motion(paths(kernel, numbers, a, velocity[None])[0], length, velocity)
+
+
+class _Source(AbstractGeodesicSource):
+    """The compiled surface for the search of `holonomy.models.linkages.shortest`."""
+
+    def __init__(self, kernel: Kernel, numbers: np.ndarray):
+        self._kernel, self._numbers = kernel, numbers
+
+    def mass(self) -> np.ndarray:
+        return self._kernel.routines["mass"](self._numbers)[0]
+
+    def places(self, polygon: Polygon) -> Places:
+        hinges, slopes, frames = self._kernel.routines["places"](self._numbers, polygon)
+        return hinges, slopes, frames
+
+    def shoot(self, x: Point, v: Point, frame: np.ndarray) -> tuple[Point, np.ndarray]:
+        change = _CHORD * np.linalg.norm(v)
+        ends = paths(self._kernel, self._numbers, x, np.stack([v, *(v + change * way for way in frame.T)]))[:, -1]
+        return ends[0], (ends[1:] - ends[0]) / change
+
+    def speed(self, x: Point, v: Point) -> float:
+        rows = (np.broadcast_to(y, (RAYS, 3)) for y in (x, v))
+        return float(self._kernel.routines["speeds"](self._numbers, *rows)[0][0])

@@ -1,51 +1,27 @@
-"""What the page is told about the Linkage lab."""
+"""What is drawn and plotted of the Linkage lab, and its state as a Python program."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from holonomy.studio.labs.base import Coordinates, Settings
-from holonomy.studio.labs.linkage import sphere as sphere
-from holonomy.studio.labs.pendulum.view import symbol
+from holonomy.studio.labs.base import Coordinates, Drawing
+from holonomy.studio.labs.linkage import settings as table
+from holonomy.studio.labs.linkage import sphere
+from holonomy.studio.labs.linkage.settings import SURFACE_RODS
+from holonomy.studio.labs.settings import Settings
+from holonomy.studio.labs.settings import subscripted as symbol
 from holonomy.viewer.protocol import messages
 
-if TYPE_CHECKING:
-    from holonomy.studio.labs.linkage.lab import LinkageLab
-
-MOST_RODS: Final = 6
 TURN: Final = 2 * np.pi
 _WINDOW: Final = 20.0
-_EDGE: Final = 0.02
-"""How near the base comes to the ends of its range."""
+"""Seconds that a plot shows."""
 _AHEAD: Final = 10.0
 """Seconds that the exported motion goes on."""
 
-ROUTES: Final = {
-    "none": ("none", "The motion on the sphere alone."),
-    "chart": ("angles φ, t", "Christoffel symbols in the angles; it breaks down at the poles."),
-    "embedding": ("embedding", "Every hinge accelerates by II(v, v), normal to the sphere of configurations."),
-    "rods": ("rods", "Hinges as particles held together by rods: constraints with multipliers."),
-}
 
-
-def defaults(rods: int) -> dict[str, float]:
-    """Every parameter that is shown, at its default."""
-    return {"rods": float(rods), "base": rods - 1.0, "rod_mass": 0.0, "hinge_mass": 1.0, "fan_length": 4.0}
-
-
-def chosen(rods: int) -> dict[str, str]:
-    """Every choice at its default."""
-    return {"field": "gauss", "route": "none"} if rods == sphere.RODS else {"route": "none"}
-
-
-def switches(rods: int) -> dict[str, bool]:
-    """Every switch at its default."""
-    return {"fan": False} if rods == sphere.RODS else {}
-
-
-def beside(rods: int, route: str) -> int:
+def second_coordinates(rods: int, route: str) -> int:
     """How many coordinates the second route has."""
     return {"none": 0, "chart": rods - 2}.get(route, 2 * (rods - 1))
 
@@ -54,45 +30,33 @@ def note(rods: int) -> str:
     """What the second picture shows where it is no surface."""
     if rods == 3:
         return "With three rods the configurations form a circle."
-    if rods > sphere.RODS:
-        return f"Of the sphere of dimension {rods - 2}, three coordinates are shown."
+    if rods > SURFACE_RODS:
+        return f"The picture shows three coordinates of the sphere of dimension {rods - 2}."
     return ""
 
 
-def view(lab: LinkageLab, settings: Settings, revision: int) -> messages.LabView:
-    """The lab under these settings."""
-    rods, route = int(settings.parameters["rods"]), settings.choices["route"]
+def drawing(settings: Settings) -> Drawing:
+    """The drawing under these settings."""
+    rods, route = table.rods(settings), table.route(settings)
     second = route != "none"
-    return messages.LabView(
-        name=lab.name,
-        title=lab.title,
+    plane, configurations = table.DESCRIPTOR.pictures
+    return Drawing(
         summary=_summary(rods),
-        revision=revision,
-        anchors=2,
-        pictures=(
-            messages.PictureView("plane", "Linkage", "plane"),
-            messages.PictureView("configurations", _space(rods), "surface"),
-        ),
+        method="Runge–Kutta 4",
         coordinates=coordinates(rods, route),
-        parameters=_parameters(rods, settings.toggles.get("fan", False)),
-        choices=_choices(rods),
-        toggles=_toggles(rods),
-        actions=_actions(settings),
         bodies=_bodies(rods, False) + (_bodies(rods, True) if second else ()),
-        rods=_rods(rods, False) + (_rods(rods, True) if second else ()),
         energies=(messages.EnergyView("kinetic", "Kinetic", "T"),),
         channels=_channels(rods, second),
+        rods=_rods(rods, False) + (_rods(rods, True) if second else ()),
         plots=_plots(rods, second),
-        method="Runge–Kutta 4",
-        dt=lab.step(settings),
-        frame_seconds=lab.frame_seconds,
-        speed_low=0.1,
-        speed_high=5.0,
+        actions=_actions(settings),
+        anchors=2,
+        pictures=(plane, messages.PictureView(configurations.name, _space(rods), configurations.kind)),
     )
 
 
 def coordinates(rods: int, route: str) -> tuple[messages.CoordinateView, ...]:
-    """The point of the sphere, and where there is a second route, what it counts with."""
+    """The point of the sphere, and where there is a second route, its coordinates."""
     main = tuple(
         messages.CoordinateView(f"x{i}", symbol("x", i), "", symbol("ẋ", i), "s⁻¹", None) for i in range(1, rods)
     )
@@ -162,51 +126,11 @@ def _space(rods: int) -> str:
     )
 
 
-def _parameters(rods: int, fan: bool) -> tuple[messages.ParameterView, ...]:
-    first = [
-        messages.ParameterView("rods", "Number of rods", "n", "", 3, MOST_RODS, 1, 4, integer=True),
-        messages.ParameterView(
-            "base", "Length of the base", "L", "m", rods - 2 + _EDGE, rods - _EDGE, 0.01, rods - 1.0
-        ),
-        messages.ParameterView("rod_mass", "Mass of each rod", "mₑ", "kg", 0.0, 3.0, 0.01, 0.0),
-        messages.ParameterView("hinge_mass", "Mass of each hinge", "mᵥ", "kg", 0.0, 3.0, 0.01, 1.0),
-    ]
-    if fan:
-        first.append(messages.ParameterView("fan_length", "Length of the fan", "s", "m", 0.5, 16.0, 0.1, 4.0))
-    return tuple(first)
-
-
-def _choices(rods: int) -> tuple[messages.ChoiceView, ...]:
-    routes = messages.ChoiceView(
-        "route", "Second route", tuple(messages.Option(name, *words) for name, words in ROUTES.items()), "none"
-    )
-    if rods != sphere.RODS:
-        return (routes,)
-    colours = messages.ChoiceView(
-        "field",
-        "Colour by",
-        (
-            messages.Option("gauss", "K", "Gaussian curvature of the kinetic metric."),
-            messages.Option("bending", "|II|²", "Total bending of the sphere in the space of hinges."),
-        ),
-        "gauss",
-    )
-    return (colours, routes)
-
-
-def _toggles(rods: int) -> tuple[messages.ToggleView, ...]:
-    if rods != sphere.RODS:
-        return ()
-    return (
-        messages.ToggleView("fan", "Geodesic fan", False, "Geodesics in all directions from where the motion began."),
-    )
-
-
 def _actions(settings: Settings) -> tuple[messages.ActionView, ...]:
-    if int(settings.parameters["rods"]) != sphere.RODS:
+    if not table.has_surface(settings):
         return ()
-    both = "a1" in settings.parameters and "b1" in settings.parameters
-    fan = (messages.ActionView("here", "Fan from here"),) if settings.toggles["fan"] else ()
+    both = table.marked(settings, "a") is not None and table.marked(settings, "b") is not None
+    fan = (messages.ActionView("here", "Fan from here"),) if table.fan(settings) else ()
     marks = (
         messages.ActionView("mark_a", "Mark A here", "The shortest motion goes from A to B."),
         messages.ActionView("mark_b", "Mark B here", "The shortest motion goes from A to B."),
@@ -222,7 +146,7 @@ def _bodies(rods: int, ghost: bool) -> tuple[messages.BodyView, ...]:
     word = "second hinge" if ghost else "hinge"
     hinges = tuple(messages.BodyView(f"{word} {i}", True, i, ghost, not ghost, not ghost, 0) for i in range(1, rods))
     # beyond four rods a place in the ball does not name a configuration
-    held = not ghost and rods <= sphere.RODS
+    held = not ghost and rods <= SURFACE_RODS
     return (*hinges, messages.BodyView("second point" if ghost else "point", True, 0, ghost, held, held, 1))
 
 

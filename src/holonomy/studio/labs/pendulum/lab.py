@@ -1,7 +1,7 @@
 r"""The Pendulum lab: any number of bobs on rods or springs, in the plane, under gravity.
 
 On rods the coordinates are the angles \(\theta_i\) from the downward vertical, on springs the bobs' Cartesian ones.
-Channels that a kernel sees: kinetic, potential, (elastic,) total, the angles, their rates, (the strains).
+Channels of the compiled code: kinetic, potential, (elastic,) total, the angles, their rates, (the strains).
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from jaxtyping import Float
 
 from holonomy.models.pendulums.inverse_kinematics import chain_points, reach
 from holonomy.studio.compile.kernel import Kernel
-from holonomy.studio.labs.base import AbstractLab, Coordinates, Deed, Extra, Refusal, Settings, Structure
-from holonomy.studio.labs.pendulum import view as pendulum_view
-from holonomy.viewer.protocol import messages
+from holonomy.studio.labs.base import AbstractLab, ButtonEffect, Coordinates, Drawing, State
+from holonomy.studio.labs.pendulum import view
+from holonomy.studio.labs.pendulum.settings import DESCRIPTOR, METHODS, TABLE, elastic, links
+from holonomy.studio.labs.settings import Refusal, Settings, Structure, each_of
 
 if TYPE_CHECKING:
     from holonomy.motion import AbstractMethod
@@ -32,7 +33,8 @@ _IMPLICIT: Final = ("gauss2", "gauss3", "symplectic")
 _IMPLICIT_LINKS: Final = 12
 """With more links an implicit method's dense equations cannot keep up with the clock."""
 _LONGEST: Final = 3.0
-"""How far a hand pulls a spring out, times its length."""
+"""How far a drag stretches a spring, times its length."""
+_METHODS: Final = tuple(option.value for option in METHODS)
 _SOON: Final = 10
 """Numbers of links that are compiled ahead."""
 
@@ -40,59 +42,26 @@ _SOON: Final = 10
 class PendulumLab(AbstractLab):
     r"""\(V = g\sum m_i y_i\), zero at the pivot; springs add \(\tfrac12 k\,(|x_i-x_{i-1}|-l_i)^2\)."""
 
-    name = "pendulum"
-    title = "Pendulum"
-    frame_seconds = 1 / 60
+    descriptor = DESCRIPTOR
+    table = TABLE
 
     # ── Settings ──────────────────────────────────────────────────────────────────────────────────
 
-    def completed(self, settings: Settings) -> Settings:
-        parameters = dict(settings.parameters)
-        links = parameters.get("links", 2.0)
-        if not (1 <= links <= pendulum_view.MOST_LINKS and links == round(links)):
-            raise Refusal(f"A pendulum has 1 to {pendulum_view.MOST_LINKS} links here, but {links:g} were asked for.")
-        links = int(links)
-        choices = {name: settings.choices.get(name, default) for name, default in pendulum_view.CHOSEN.items()}
-        toggles = {"ghost": settings.toggles.get("ghost", False)}
-        if choices["method"] in _IMPLICIT and links > _IMPLICIT_LINKS:
+    def adjusted(self, settings: Settings) -> Settings:
+        count = links(settings)
+        if settings.choices["method"] in _IMPLICIT and count > _IMPLICIT_LINKS:
             raise Refusal(
-                f"Implicit steps cannot keep up with {links} links; with more than {_IMPLICIT_LINKS}, choose "
+                f"An implicit method is too slow for {count} links; with more than {_IMPLICIT_LINKS}, choose "
                 "Runge–Kutta 4 or explicit Euler."
             )
-        defaults = pendulum_view.defaults(links)
-        for kind in ("length", "mass"):  # a new link is like the last one there is
-            for i in range(2, links + 1):
-                defaults[f"{kind}{i}"] = parameters.get(f"{kind}{i - 1}", defaults[f"{kind}{i - 1}"])
-                parameters.setdefault(f"{kind}{i}", defaults[f"{kind}{i}"])
-        return Settings(
-            {name: float(parameters.get(name, value)) for name, value in defaults.items()}, choices, toggles
-        )
-
-    def outline(self, settings: Settings) -> Hashable:
-        return (
-            _links(settings),
-            settings.choices["model"],
-            settings.choices["method"],
-            settings.choices["step"],
-            settings.toggles["ghost"],
-        )
-
-    def view(self, settings: Settings, revision: int) -> messages.LabView:
-        return pendulum_view.view(self, settings, revision)
-
-    def structure(self, settings: Settings) -> Structure:
-        return (
-            ("links", _links(settings)),
-            ("model", settings.choices["model"]),
-            ("method", settings.choices["method"]),
-        )
+        return settings
 
     def likely(self, settings: Settings) -> tuple[Structure, ...]:
-        here, links = self.structure(settings), _links(settings)
-        others = sorted(set(range(1, _SOON + 1)) - {links}, key=lambda n: (abs(n - links), -n))
+        here, count = self.structure(settings), links(settings)
+        others = sorted(set(range(1, _SOON + 1)) - {count}, key=lambda n: (abs(n - count), -n))
         near = [_changed(here, "links", n) for n in others]
-        model = _changed(here, "model", "rigid" if _elastic(settings) else "elastic")
-        methods = [_changed(here, "method", name) for name in pendulum_view.METHODS if name != dict(here)["method"]]
+        model = _changed(here, "model", "rigid" if elastic(settings) else "elastic")
+        methods = [_changed(here, "method", name) for name in _METHODS if name != dict(here)["method"]]
         possible = [near[0], model, *near[1:], *methods] if near else [model, *methods]
         return tuple(s for s in possible if _feasible(s))
 
@@ -101,33 +70,27 @@ class PendulumLab(AbstractLab):
     def step(self, settings: Settings) -> float:
         return 1 / int(settings.choices["step"])
 
-    def numbers(self, settings: Settings) -> Float[np.ndarray, " numbers"]:
-        p = settings.parameters
-        return np.array([p["gravity"], p["damping"], p["stiffness"], *_lengths(settings), *_masses(settings)])
-
-    def start(self, settings: Settings) -> tuple[Coordinates, Coordinates]:
-        links = _links(settings)
-        q = np.linspace(2.0, 2.6, links) if links > 1 else np.array([2.0])
-        if _elastic(settings):
+    def start(self, settings: Settings) -> State:
+        count = links(settings)
+        q = np.linspace(2.0, 2.6, count) if count > 1 else np.array([2.0])
+        if elastic(settings):
             q = chain_points(q, _lengths(settings))[1:].ravel()
         return q, np.zeros_like(q)
 
-    def carried(
-        self, old: Settings, new: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates
-    ) -> tuple[Coordinates, Coordinates]:
-        if _links(old) != _links(new):
+    def carried(self, old: Settings, new: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates) -> State:
+        if links(old) != links(new):
             q, v = _resized(old, new, q, v)
-        if _elastic(old) and not _elastic(new):
+        if elastic(old) and not elastic(new):
             return _angles(q, v)
-        if _elastic(new) and not _elastic(old):
+        if elastic(new) and not elastic(old):
             return _hung(q, v, _lengths(new))
         return q, v
 
-    def ghost(self, settings: Settings, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates] | None:
+    def ghost(self, settings: Settings, q: Coordinates, v: Coordinates) -> State | None:
         if not settings.toggles["ghost"]:
             return None
         offset = settings.parameters["ghost_offset"]
-        if not _elastic(settings):
+        if not elastic(settings):
             return np.concatenate([[q[0] + offset], q[1:]]), v
         turn = np.array([[np.cos(offset), -np.sin(offset)], [np.sin(offset), np.cos(offset)]])
         return (q.reshape(-1, 2) @ turn.T).ravel(), (v.reshape(-1, 2) @ turn.T).ravel()
@@ -138,37 +101,37 @@ class PendulumLab(AbstractLab):
 
     def distance(self, settings: Settings, a: Coordinates, b: Coordinates) -> float:
         gap = a - b
-        if not _elastic(settings):
+        if not elastic(settings):
             gap = gap - 2 * np.pi * np.round(gap / (2 * np.pi))
         return float(np.linalg.norm(gap))
 
-    def acted(self, settings: Settings, kernel: Kernel, name: str, q: Coordinates, v: Coordinates) -> Deed:
+    def pressed(self, settings: Settings, kernel: Kernel, name: str, q: Coordinates, v: Coordinates) -> ButtonEffect:
         if name == "ghost":  # begins beside the pendulum, as at every new start
-            return Deed(settings, q, v)
-        return super().acted(settings, kernel, name, q, v)
+            return ButtonEffect(settings, q, v)
+        return super().pressed(settings, kernel, name, q, v)
 
     # ── The picture ───────────────────────────────────────────────────────────────────────────────
 
-    def anchors(self, settings: Settings) -> Float[np.ndarray, "anchors d"]:
-        return np.zeros((1, 2))
+    def drawing(self, settings: Settings) -> Drawing:
+        return view.drawing(settings)
 
     def dragged(
         self, settings: Settings, kernel: Kernel, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]
     ) -> Coordinates:
         lengths, goal = _lengths(settings), target[:2]
-        if not _elastic(settings):
+        if not elastic(settings):
             return reach(q, lengths, body, goal)
         angles, _ = _angles(q, np.zeros_like(q))
         spans = _spans(q)
         pull = float(np.linalg.norm(goal)) / float(spans[: body + 1].sum())
-        if pull > 1.0:  # springs give way to the hand
+        if pull > 1.0:  # springs stretch towards the pointer
             spans = spans.copy()
             spans[: body + 1] = np.minimum(spans[: body + 1] * pull, np.maximum(spans, _LONGEST * lengths)[: body + 1])
         return chain_points(reach(angles, spans, body, goal), spans)[1:].ravel()
 
     def extents(self, settings: Settings) -> tuple[float, ...]:
         longest = float(_lengths(settings).sum())
-        if _elastic(settings):  # hanging still, each spring carries what is below it
+        if elastic(settings):  # hanging still, each spring carries what is below it
             p = settings.parameters
             longest += p["gravity"] * float(np.cumsum(_masses(settings)[::-1]).sum()) / p["stiffness"]
         return (1.12 * longest,)
@@ -180,44 +143,29 @@ class PendulumLab(AbstractLab):
         bobs = tuple(float(r) for r in np.maximum(np.minimum(wanted, _OF_ROD * beside), _SMALLEST_BOB))
         return bobs * (2 if settings.toggles["ghost"] else 1)
 
-    def energies(self, settings: Settings, channels: Float[np.ndarray, " channels"]) -> Float[np.ndarray, " energies"]:
-        return channels[: 4 if _elastic(settings) else 3]
-
-    def channels(
-        self,
-        settings: Settings,
-        main: Float[np.ndarray, " channels"],
-        ghost: Float[np.ndarray, " channels"] | None,
-        extra: Extra,
-    ) -> Float[np.ndarray, " all_channels"]:
-        if ghost is None:
-            return main
-        kept = pendulum_view.ghost_channels(settings)
-        return np.concatenate([main, ghost[:kept], [extra.divergence, extra.lyapunov]])
-
     def caution(self, settings: Settings) -> str:
         if settings.parameters["damping"] > 0:
-            return "Friction takes energy out of the motion, so the drift of energy is no error here."
+            return "Air drag takes energy out of the motion, so the energy drift is not an error here."
         return ""
 
-    # ── In the workshop ───────────────────────────────────────────────────────────────────────────
+    # ── Compiled code and the library ─────────────────────────────────────────────────────────────
 
     def program(self, structure: Structure) -> Program:
-        from holonomy.studio.labs.pendulum import program as pendulum_program
+        from holonomy.studio.labs.pendulum import system
 
-        return pendulum_program.program(structure)
+        return system.program(structure)
 
     def library(self, settings: Settings) -> tuple[System, AbstractMethod]:
-        from holonomy.studio.labs.pendulum import program as pendulum_program
+        from holonomy.studio.labs.pendulum import system
 
-        return pendulum_program.library(settings, _lengths(settings), _masses(settings))
+        return system.library(settings)
 
     def equations(self, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
-        from holonomy.studio.labs.pendulum import program as pendulum_program
+        from holonomy.studio.labs.pendulum import system
 
-        return pendulum_program.equations(structure)
+        return system.equations(structure)
 
-    # ── Taking it along ───────────────────────────────────────────────────────────────────────────
+    # ── Files ─────────────────────────────────────────────────────────────────────────────────────
 
     def snippet(self, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
         from holonomy.studio.labs.pendulum import text
@@ -229,25 +177,13 @@ class PendulumLab(AbstractLab):
 
         return text.scene(self, settings, t, q, v)
 
-    def columns(self, settings: Settings) -> tuple[str, ...]:
-        names = ("x", "y") if _elastic(settings) else ("theta",)
-        return tuple(f"{name}{i + 1}" for i in range(_links(settings)) for name in names)
-
-
-def _links(settings: Settings) -> int:
-    return int(settings.parameters["links"])
-
-
-def _elastic(settings: Settings) -> bool:
-    return settings.choices["model"] == "elastic"
-
 
 def _lengths(settings: Settings) -> Float[np.ndarray, " links"]:
-    return np.array([settings.parameters[f"length{i + 1}"] for i in range(_links(settings))])
+    return each_of(settings, "length")
 
 
 def _masses(settings: Settings) -> Float[np.ndarray, " links"]:
-    return np.array([settings.parameters[f"mass{i + 1}"] for i in range(_links(settings))])
+    return each_of(settings, "mass")
 
 
 def _changed(structure: Structure, name: str, value: Hashable) -> Structure:
@@ -268,25 +204,25 @@ def _spans(q: Coordinates) -> Float[np.ndarray, " links"]:
     return np.linalg.norm(_steps(q), axis=1)
 
 
-def _angles(q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates]:
+def _angles(q: Coordinates, v: Coordinates) -> State:
     """Directions of springs as angles, and the rates at which they turn."""
     steps, rates = _steps(q), _steps(v)
     turning = steps[:, 0] * rates[:, 1] - steps[:, 1] * rates[:, 0]
     return np.arctan2(steps[:, 0], -steps[:, 1]), turning / np.sum(steps * steps, axis=1)
 
 
-def _hung(q: Coordinates, v: Coordinates, lengths: Coordinates) -> tuple[Coordinates, Coordinates]:
+def _hung(q: Coordinates, v: Coordinates, lengths: Coordinates) -> State:
     """Bobs on springs at rest lengths where rods hold them: the picture and both energies stay as they were."""
     across = (lengths * v)[:, None] * np.stack([np.cos(q), np.sin(q)], axis=1)
     return chain_points(q, lengths)[1:].ravel(), np.cumsum(across, axis=0).ravel()
 
 
-def _resized(old: Settings, new: Settings, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates]:
-    """With links left out at the end, or added in line with the last one, not turning: they would throw it about."""
-    width = 2 if _elastic(old) else 1
-    extra = _links(new) - _links(old)
+def _resized(old: Settings, new: Settings, q: Coordinates, v: Coordinates) -> State:
+    """Links removed at the end, or added in line with the last one and not turning, so that it is disturbed least."""
+    width = 2 if elastic(old) else 1
+    extra = links(new) - links(old)
     if extra <= 0:
-        return q[: width * _links(new)], v[: width * _links(new)]
+        return q[: width * links(new)], v[: width * links(new)]
     if width == 1:
         return np.concatenate([q, np.full(extra, q[-1])]), np.concatenate([v, np.zeros(extra)])
     angles, _ = _angles(q, v)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from holonomy.models.catalogue import MOST_LINKS
-from holonomy.studio.labs.base import Coordinates, Refusal, Settings
+from holonomy.studio.labs.base import Coordinates
+from holonomy.studio.labs.settings import Refusal, Settings, each_of
 
 if TYPE_CHECKING:
     from holonomy.studio.labs.pendulum.lab import PendulumLab
@@ -60,9 +61,9 @@ def scene(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: Coo
     """A scene file with the same system in the same state."""
     p, links = settings.parameters, int(settings.parameters["links"])
     if p["damping"] > 0:
-        raise Refusal("A scene file has no friction; set it to zero, or take the Python program.")
+        raise Refusal("A scene file has no air drag; set it to zero, or export the Python program.")
     if links > MOST_LINKS:
-        raise Refusal(f"A scene file holds up to {MOST_LINKS} links; take the Python program for {links}.")
+        raise Refusal(f"A scene file holds up to {MOST_LINKS} links; export the Python program for {links}.")
     elastic = settings.choices["model"] == "elastic"
     steps, every = _steps(lab, settings)
     system = _springs(settings) if elastic else _rods(settings)
@@ -123,10 +124,10 @@ def _springs(settings: Settings) -> list[str]:
 
 
 def _steps(lab: PendulumLab, settings: Settings) -> tuple[int, int]:
-    """Steps in a second, and steps in a picture."""
+    """Steps per second, and steps per frame."""
     dt = lab.step(settings)
     return round(1 / dt), round(lab.frame_seconds / dt)
 
 
 def _each(settings: Settings, kind: str) -> str:
-    return repr([settings.parameters[f"{kind}{i + 1}"] for i in range(int(settings.parameters["links"]))])
+    return repr(each_of(settings, kind).tolist())

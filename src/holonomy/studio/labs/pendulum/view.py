@@ -1,112 +1,47 @@
-"""What the page is told about the Pendulum lab."""
+"""What is drawn and plotted of the Pendulum lab."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from holonomy.studio.labs.base import Settings
+from holonomy.studio.labs.base import Drawing
+from holonomy.studio.labs.pendulum import settings as table
+from holonomy.studio.labs.pendulum.settings import METHODS
+from holonomy.studio.labs.settings import Settings
+from holonomy.studio.labs.settings import subscripted as symbol
 from holonomy.viewer.protocol import messages
 
-if TYPE_CHECKING:
-    from holonomy.studio.labs.pendulum.lab import PendulumLab
-
-MOST_LINKS: Final = 100
 TURN: Final = 2 * np.pi
 _MANY: Final = 10
 """With more links the ghost's angles are not channels of their own, and only the last bob leaves a trail."""
 _WINDOW: Final = 40.0
+"""Seconds that a plot shows."""
 _PLOTTED: Final = 10
-"""Links whose angles are plotted to begin with; the user can put on the others."""
-_SUBSCRIPTS: Final = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-METHODS: Final = {
-    "rk4": ("Runge–Kutta 4", "Order 4, explicit, for any number of links; the energy drifts, slowly."),
-    "gauss2": ("Gauss, 2 stages", "Order 4, symplectic and reversible: the energy error stays small for ever."),
-    "gauss3": ("Gauss, 3 stages", "Order 6, symplectic and reversible."),
-    "symplectic": ("Symplectic Euler", "Order 1, symplectic: coarse, but the energy error stays bounded."),
-    "euler": ("Explicit Euler", "Order 1; the energy grows until the motion explodes."),
-}
+"""Links whose angles are plotted to begin with; the user can add the others."""
 
 
-_STEPS: Final = {
-    "3840": "Sixty-four steps a picture, for many links.",
-    "960": "Sixteen steps a picture: errors too small to see with all but Euler's methods.",
-    "240": "Four steps a picture.",
-    "60": "One step a picture: shows what each method does wrong.",
-}
-CHOSEN: Final = {"model": "rigid", "method": "rk4", "step": "960"}
-
-
-def symbol(letter: str, number: int) -> str:
-    """A letter with a number below the line."""
-    return letter + str(number).translate(_SUBSCRIPTS)
-
-
-def defaults(links: int) -> dict[str, float]:
-    """Every parameter at its default."""
-    single = {"links": 2.0, "gravity": 9.81, "damping": 0.0, "stiffness": 500.0, "ghost_offset": 1e-3}
-    return single | {f"{kind}{i + 1}": 1.0 for kind in ("length", "mass") for i in range(links)}
-
-
-def ghost_channels(settings: Settings) -> int:
-    """How many of the kernel's channels are shown of the ghost: energies, and with few links angles and rates."""
-    energies = 4 if settings.choices["model"] == "elastic" else 3
-    links = int(settings.parameters["links"])
-    return energies + (2 * links if links <= _MANY else 0)
-
-
-def view(lab: PendulumLab, settings: Settings, revision: int) -> messages.LabView:
-    """The lab under these settings."""
-    links, elastic = int(settings.parameters["links"]), settings.choices["model"] == "elastic"
-    ghost = settings.toggles["ghost"]
+def drawing(settings: Settings) -> Drawing:
+    """The drawing under these settings."""
+    links, elastic, ghost = table.links(settings), table.elastic(settings), table.ghost(settings)
     own = _channels(links, elastic)
-    channels = own if not ghost else own + _ghostly(own[: ghost_channels(settings)]) + _CHAOS
-    return messages.LabView(
-        name=lab.name,
-        title=lab.title,
+    shown = len(_energies(elastic, False)) + (2 * links if links <= _MANY else 0)
+    method = next(option.label for option in METHODS if option.value == settings.choices["method"])
+    return Drawing(
         summary=_summary(links, elastic),
-        revision=revision,
-        anchors=1,
-        pictures=(messages.PictureView("plane", "Pendulum", "plane"),),
+        method=method,
         coordinates=_coordinates(links, elastic),
-        parameters=_parameters(links, elastic, ghost),
-        choices=_CHOICES,
-        toggles=(
-            messages.ToggleView("ghost", "Ghost", False, "A second pendulum that starts a little beside the first."),
-        ),
-        actions=(messages.ActionView("ghost", "Set the ghost beside again"),) if ghost else (),
         bodies=_bodies(links, False) + (_bodies(links, True) if ghost else ()),
-        rods=_rods(links, elastic, False) + (_rods(links, elastic, True) if ghost else ()),
         energies=_energies(elastic, False) + (_energies(elastic, True) if ghost else ()),
-        channels=channels,
+        channels=own if not ghost else own + _of_ghost(own[:shown]) + _CHAOS,
+        rods=_rods(links, elastic, False) + (_rods(links, elastic, True) if ghost else ()),
         plots=_plots(links, elastic, ghost),
-        method=METHODS[settings.choices["method"]][0],
-        dt=lab.step(settings),
-        frame_seconds=lab.frame_seconds,
-        speed_low=0.1,
-        speed_high=5.0,
+        actions=(messages.ActionView("ghost", "Restart the ghost close to the pendulum"),) if ghost else (),
+        anchors=1,
     )
 
 
-_CHOICES: Final = (
-    messages.ChoiceView(
-        "model",
-        "Links",
-        (
-            messages.Option("rigid", "Rods", "Rigid and massless."),
-            messages.Option("elastic", "Springs", "Massless springs that push as well as pull."),
-        ),
-        "rigid",
-    ),
-    messages.ChoiceView(
-        "method", "Method", tuple(messages.Option(name, label, note) for name, (label, note) in METHODS.items()), "rk4"
-    ),
-    messages.ChoiceView(
-        "step", "Step", tuple(messages.Option(name, f"1/{name} s", note) for name, note in _STEPS.items()), "960"
-    ),
-)
 _CHAOS: Final = (
     messages.ChannelView(
         "divergence", "d", "Distance to the ghost in phase space", "", "Divergence", logarithmic=True, meter=10.0
@@ -118,12 +53,10 @@ _CHAOS: Final = (
 
 
 def _summary(links: int, elastic: bool) -> str:
-    bobs = "One mass" if links == 1 else f"{links} masses"
-    if elastic:
-        return f"{bobs} on massless springs, hung one from another." if links > 1 else f"{bobs} on a massless spring."
-    return (
-        f"{bobs} on rigid, massless rods, hung one from another." if links > 1 else f"{bobs} on a rigid, massless rod."
-    )
+    links_of = "massless spring" if elastic else "rigid, massless rod"
+    if links == 1:
+        return f"One mass on a {links_of}."
+    return f"{links} masses on {links_of}s, each hung from the one before."
 
 
 def _coordinates(links: int, elastic: bool) -> tuple[messages.CoordinateView, ...]:
@@ -137,31 +70,6 @@ def _coordinates(links: int, elastic: bool) -> tuple[messages.CoordinateView, ..
         for i in range(1, links + 1)
         for axis in "xy"
     )
-
-
-def _parameters(links: int, elastic: bool, ghost: bool) -> tuple[messages.ParameterView, ...]:
-    first = [
-        messages.ParameterView("links", "Number of links", "N", "", 1, 10, 1, 2, integer=True, most=MOST_LINKS),
-        messages.ParameterView("gravity", "Gravity", "g", "m/s²", 0.0, 30.0, 0.01, 9.81),
-        messages.ParameterView("damping", "Friction of the air", "c", "kg/s", 0.0, 2.0, 0.01, 0.0),
-    ]
-    if elastic:
-        first.append(messages.ParameterView("stiffness", "Stiffness", "k", "N/m", 10, 1000, 1, 500, logarithmic=True))
-    if ghost:
-        first.append(
-            messages.ParameterView(
-                "ghost_offset", "Ghost's offset", "δ", "rad", 1e-12, 0.5, 1e-12, 1e-3, logarithmic=True
-            )
-        )
-    lengths = [
-        messages.ParameterView(f"length{i}", f"Length {i}", symbol("l", i), "m", 0.1, 3.0, 0.01, 1.0, "Lengths")
-        for i in range(1, links + 1)
-    ]
-    masses = [
-        messages.ParameterView(f"mass{i}", f"Mass {i}", symbol("m", i), "kg", 0.1, 10.0, 0.1, 1.0, "Masses")
-        for i in range(1, links + 1)
-    ]
-    return (*first, *lengths, *masses)
 
 
 def _bodies(links: int, ghost: bool) -> tuple[messages.BodyView, ...]:
@@ -209,7 +117,7 @@ def _channels(links: int, elastic: bool) -> tuple[messages.ChannelView, ...]:
     return (*energies, *angles, *rates, *(strains if elastic else ()))
 
 
-def _ghostly(channels: tuple[messages.ChannelView, ...]) -> tuple[messages.ChannelView, ...]:
+def _of_ghost(channels: tuple[messages.ChannelView, ...]) -> tuple[messages.ChannelView, ...]:
     return tuple(
         messages.ChannelView(
             f"ghost_{c.name}",

@@ -1,4 +1,4 @@
-"""What is compiled for the Pendulum lab. Imported in the workshop only: it needs JAX."""
+"""The Pendulum lab's system: what is compiled, and the same as objects of the library. Needs JAX."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 
 import holonomy as hl
 from holonomy.studio.compile.program import Observed, Program
-from holonomy.studio.labs.base import Settings, Structure
+from holonomy.studio.labs.pendulum.settings import TABLE
+from holonomy.studio.labs.settings import Settings, Structure, each_of
 
 _METHODS: Final[Mapping[str, Callable[[], Any]]] = {
     "gauss2": lambda: hl.Gauss(2),
@@ -33,20 +34,20 @@ _READABLE: Final = 4
 def program(structure: Structure) -> Program:
     """The motion of a pendulum of this many rods or springs."""
     parts: dict[str, Any] = dict(structure)
-    links = parts["links"]
-    elastic = parts["model"] == "elastic"
-    make, base = (_elastic, _springs(links)) if elastic else (_rigid, _rods(links))
+    links, elastic = parts["links"], parts["model"] == "elastic"
+    base = _springs(links) if elastic else _rods(links)
     return Program(
-        system=lambda p: make(base, p),
-        numbers=3 + 2 * links,
+        system=lambda row: _with_numbers(base, links, elastic, TABLE.named(structure, row)),
+        numbers=TABLE.size(structure),
         dimension=2 * links if elastic else links,
         method=_METHODS[parts["method"]](),
         observe=_seen_elastic if elastic else _seen_rigid,
     )
 
 
-def library(settings: Settings, lengths: np.ndarray, masses: np.ndarray) -> tuple[hl.System, Any]:
+def library(settings: Settings) -> tuple[hl.System, Any]:
     """The system and method that a user would make."""
+    lengths, masses = each_of(settings, "length"), each_of(settings, "mass")
     p, method = settings.parameters, _METHODS[settings.choices["method"]]()
     if settings.choices["model"] == "elastic":
         return hl.ElasticPendulum(lengths, masses, p["stiffness"], p["gravity"], p["damping"]), method
@@ -59,8 +60,7 @@ def equations(structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
     links = parts["links"]
     if links > _READABLE:
         return (
-            f"The equations of {links} links fill pages. Choose {_READABLE} links or fewer to read them; they are "
-            "computed in the same way for any number.",
+            f"The equations of {links} links are too long to show. Choose {_READABLE} links or fewer to read them.",
             (),
         )
     one = np.ones(links)
@@ -78,7 +78,7 @@ def _lettered(latex: str) -> str:
 
 
 def _rods(links: int) -> hl.System:
-    """Made with some friction, so that the form has it; its numbers are data."""
+    """Made with some damping, so that the compiled form has it; the numbers are data."""
     return hl.Pendulum(np.ones(links), np.ones(links), damping=1.0)
 
 
@@ -86,16 +86,15 @@ def _springs(links: int) -> hl.System:
     return hl.ElasticPendulum(np.ones(links), np.ones(links), 1.0, damping=1.0)
 
 
-def _rigid(base: hl.System, p: Any) -> hl.System:
-    links = (p.shape[0] - 3) // 2
+def _with_numbers(base: hl.System, links: int, elastic: bool, p: dict[str, Any]) -> hl.System:
+    springs = {"stiffness": jnp.broadcast_to(p["stiffness"], (links,))} if elastic else {}
     return base.with_parameters(
-        gravity=p[0], damping=jnp.broadcast_to(p[1], (links,)), lengths=p[3 : 3 + links], masses=p[3 + links :]
+        gravity=p["gravity"],
+        damping=jnp.broadcast_to(p["damping"], (links,)),
+        lengths=p["length"],
+        masses=p["mass"],
+        **springs,
     )
-
-
-def _elastic(base: hl.System, p: Any) -> hl.System:
-    links = (p.shape[0] - 3) // 2
-    return _rigid(base, p).with_parameters(stiffness=jnp.broadcast_to(p[2], (links,)))
 
 
 def _seen_rigid(system: hl.System, t: Any, q: Any, v: Any) -> Observed:
