@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import holonomy as hl
-from holonomy.studio.compile.program import Program, blueprint
+from holonomy.studio.compile.program import Program, compile_program
 from holonomy.trace import jaxpr
 from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.graph.dag import Graph
@@ -168,10 +168,10 @@ def test_a_lab_without_native_code_moves_in_xla(broken: Any) -> None:
 
     program = Program(pendulum, 1, 1, hl.RK4(), observe)
     with broken(llvm_refuses):
-        made = blueprint(program)
+        made = compile_program(program)
     assert {p.identity for p in made.parcels.values()} == {object_file.XLA}
     assert made.engine.startswith("xla")
-    slow, fast = Kernel(made), Kernel(blueprint(program))
+    slow, fast = Kernel(made), Kernel(compile_program(program))
     assert fast.engine.startswith("native")
     ends = [k.advance(k.start(np.array([9.81]), 0.0, 0.01, np.array([1.0]), np.array([0.0])), 50) for k in (slow, fast)]
     np.testing.assert_allclose(ends[0].seen, ends[1].seen, rtol=0, atol=1e-13)

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from holonomy.studio.compile.kernel import Kernel, Layout, Spot, Stopped
+from holonomy.studio.compile.kernel import Kernel, KernelState, Layout, Stopped
 from holonomy.studio.labs.pendulum.lab import PendulumLab
 from holonomy.studio.labs.settings import Structure
-from holonomy.studio.server.access import Door
+from holonomy.studio.server.access import ServerIdentity
 from holonomy.studio.server.app import application
-from holonomy.studio.server.downloads import Shelf
+from holonomy.studio.server.downloads import Downloads
 from holonomy.studio.server.serve import bind, server
 from holonomy.studio.server.services import Services
 from holonomy.studio.session.simulation import Simulation
@@ -43,10 +43,10 @@ class FakeKernel(Kernel):
     def start(self, numbers, t, dt, q, v):
         self.begun = getattr(self, "begun", 0) + 1
         state = np.concatenate([q, v])
-        return Spot(numbers, float(t), dt, 0, state, self._seen(numbers, t, state))
+        return KernelState(numbers, float(t), dt, 0, state, self._seen(numbers, t, state))
 
     def advance(self, spot, steps):
-        y, h = spot.state.copy(), spot.dt
+        y, h = spot.row.copy(), spot.dt
         t = spot.t0 + (spot.index + steps) * h
         if self.broken_at is not None and t > self.broken_at:
             raise Stopped("The motion stopped at t = 1.5 s: the numbers grew beyond all bounds.")
@@ -57,7 +57,7 @@ class FakeKernel(Kernel):
             d = self._slope(spot.numbers, y + h * c)
             y = y + h / 6 * (a + 2 * b + 2 * c + d)
         self.taken += steps
-        return Spot(spot.numbers, spot.t0, spot.dt, spot.index + steps, y, self._seen(spot.numbers, t, y))
+        return KernelState(spot.numbers, spot.t0, spot.dt, spot.index + steps, y, self._seen(spot.numbers, t, y))
 
     def _split(self, numbers):
         g, c, k = numbers[:3]
@@ -102,7 +102,7 @@ class FakeKernel(Kernel):
 
 
 @dataclass
-class FakeFoundry:
+class FakeCodeStore:
     """Has every kernel at once, but for the structures in `slow`, which come when `deliver` is called."""
 
     lab: PendulumLab
@@ -133,10 +133,10 @@ class FakeFoundry:
             done(self.kernel(self.lab, structure), "")
         self.waiting.clear()
 
-    def forgo(self, lab, structure):
+    def release(self, lab, structure):
         self.waiting = [(s, done) for s, done in self.waiting if s != structure]
 
-    def ahead(self, lab, structures):
+    def prefetch(self, lab, structures):
         pass
 
     def equations(self, lab, structure) -> Future[Any]:
@@ -162,10 +162,10 @@ def fake_services(lab: PendulumLab) -> Any:
     return cast(
         Services,
         SimpleNamespace(
-            foundry=FakeFoundry(lab),
-            shelf=Shelf(),
-            workshop=SimpleNamespace(first=worker, second=worker),
-            errands=ThreadPoolExecutor(1, thread_name_prefix="errands"),
+            code_store=FakeCodeStore(lab),
+            downloads=Downloads(),
+            workers=SimpleNamespace(first=worker, second=worker),
+            exports=ThreadPoolExecutor(1, thread_name_prefix="exports"),
         ),
     )
 
@@ -179,24 +179,24 @@ def lab() -> PendulumLab:
 def services(lab) -> Iterator[Any]:
     made = fake_services(lab)
     yield made
-    made.errands.shutdown()
+    made.exports.shutdown()
 
 
 @pytest.fixture
-def foundry(lab) -> FakeFoundry:
-    return FakeFoundry(lab)
+def code_store(lab) -> FakeCodeStore:
+    return FakeCodeStore(lab)
 
 
 @pytest.fixture
-def simulation(lab, foundry) -> Simulation:
-    return Simulation(lab, foundry)
+def simulation(lab, code_store) -> Simulation:
+    return Simulation(lab, code_store)
 
 
 @pytest.fixture(scope="session")
 def fresh() -> Callable[[], Simulation]:
     """Makes simulations of their own, on shared code."""
     lab = PendulumLab()
-    shared = FakeFoundry(lab)
+    shared = FakeCodeStore(lab)
     return lambda: Simulation(lab, shared)
 
 
@@ -204,15 +204,15 @@ def fresh() -> Callable[[], Simulation]:
 class Studio:
     """A running server and what it takes to talk to it."""
 
-    door: Door
+    identity: ServerIdentity
     services: Any
 
     @property
     def host(self) -> str:
-        return f"127.0.0.1:{self.door.port}"
+        return f"127.0.0.1:{self.identity.port}"
 
     def get(self, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.door.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.identity.port, timeout=20)
         try:
             connection.putrequest("GET", path, skip_host="host" in headers)
             for name, value in headers.items():
@@ -232,7 +232,7 @@ class Studio:
         session: str | None = None,
         **headers: str,
     ) -> ClientConnection:
-        shown = self.door.token if token is None else token
+        shown = self.identity.token if token is None else token
         asked = (("token", shown), ("lab", lab), ("session", session))
         address = f"ws://{self.host}/live?{urlencode({name: value for name, value in asked if value})}"
         return connect(address, origin=cast(Any, origin), additional_headers=headers, compression=None)
@@ -245,14 +245,14 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     (static / "index.html").write_text("<!doctype html><title>page</title>", encoding="utf-8")
     (static.parent / "secret.txt").write_text("not to be served", encoding="utf-8")
     listener = bind("127.0.0.1", 0)
-    door = Door(listener.getsockname()[1])
+    identity = ServerIdentity(listener.getsockname()[1])
     lab = PendulumLab()
     services = fake_services(lab)
-    running = server(application((lab,), door, services, static=static))
+    running = server(application((lab,), identity, services, static=static))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    yield Studio(door, services)
+    yield Studio(identity, services)
     running.should_exit = True
     thread.join(20)
-    services.errands.shutdown()
+    services.exports.shutdown()
     listener.close()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from holonomy.studio.compile.kernel import Kernel
-from holonomy.studio.compile.program import blueprint
+from holonomy.studio.compile.program import compile_program
 from holonomy.studio.labs import all_labs
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.labs.settings import Refusal
@@ -66,7 +66,7 @@ def compiled(lab: AbstractLab) -> Kernels:
 
     def kernel(structure: Any) -> Kernel:
         if structure not in made:
-            made[structure] = Kernel(blueprint(lab.program(structure)))
+            made[structure] = Kernel(compile_program(lab.program(structure)))
         return made[structure]
 
     return kernel

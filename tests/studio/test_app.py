@@ -215,7 +215,7 @@ def test_files_are_taken_once_and_with_the_token(studio, page):
     page.send(messages.Export("python"))
     path = "/" + page.notice("download")["path"]
     assert studio.get(path)[0] == 403
-    bearer = {"authorization": f"Bearer {studio.door.token}"}
+    bearer = {"authorization": f"Bearer {studio.identity.token}"}
     status, headers, body = studio.get(path, **bearer)
     assert status == 200
     assert headers["content-disposition"] == 'attachment; filename="pendulum.py"'
@@ -234,42 +234,42 @@ def test_without_the_token_nothing_is_served(studio):
         assert b"token" in body
     assert studio.get("/?token=wrong")[0] == 403
     assert studio.get("/", authorization="Bearer wrong")[0] == 403
-    assert studio.get("/", cookie=f"{studio.door.cookie}=wrong")[0] == 403
+    assert studio.get("/", cookie=f"{studio.identity.cookie}=wrong")[0] == 403
 
 
 def test_the_token_moves_from_the_address_into_a_cookie(studio):
-    status, headers, _ = studio.get(f"/?token={studio.door.token}")
+    status, headers, _ = studio.get(f"/?token={studio.identity.token}")
     assert (status, headers["location"]) == (303, "/")
     cookie = headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "samesite=strict" in cookie.lower()
     status, _, body = studio.get("/", cookie=cookie.split(";")[0])
     assert (status, b"<title>page</title>" in body) == (200, True)
-    assert studio.get("/door", authorization=f"Bearer {studio.door.token}")[0] == 204
+    assert studio.get("/door", authorization=f"Bearer {studio.identity.token}")[0] == 204
 
 
 @pytest.mark.parametrize(
     "host", ["example.org", "example.org:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.nip.io:{port}"]
 )
 def test_a_foreign_host_is_refused_even_with_the_token(studio, host):
-    host = host.format(port=studio.door.port)
-    assert studio.get("/door", host=host, authorization=f"Bearer {studio.door.token}")[0] == 403
+    host = host.format(port=studio.identity.port)
+    assert studio.get("/door", host=host, authorization=f"Bearer {studio.identity.token}")[0] == 403
 
 
 def test_loopback_names_are_ours(studio):
-    bearer = f"Bearer {studio.door.token}"
+    bearer = f"Bearer {studio.identity.token}"
     for host in ("127.0.0.1", "localhost", "[::1]"):
-        assert studio.get("/door", host=f"{host}:{studio.door.port}", authorization=bearer)[0] == 204
+        assert studio.get("/door", host=f"{host}:{studio.identity.port}", authorization=bearer)[0] == 204
 
 
 @pytest.mark.parametrize("origin", ["http://example.org", "null", "https://127.0.0.1:{port}", "http://127.0.0.1:1"])
 def test_a_foreign_origin_opens_no_socket(studio, origin):
     with pytest.raises(InvalidStatus, match="403"):
-        studio.connect(origin=origin.format(port=studio.door.port))
+        studio.connect(origin=origin.format(port=studio.identity.port))
 
 
 def test_a_cookie_opens_the_socket_for_our_own_page_only(studio):
-    cookie = f"{studio.door.cookie}={studio.door.token}"
+    cookie = f"{studio.identity.cookie}={studio.identity.token}"
     with studio.connect(token="", origin=f"http://{studio.host}", cookie=cookie) as socket:
         assert Page(socket).next()["type"] == "welcome"
     with pytest.raises(InvalidStatus, match="403"):
@@ -282,13 +282,13 @@ def test_a_cookie_opens_the_socket_for_our_own_page_only(studio):
 
 @pytest.mark.parametrize("path", ["/../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "//etc/passwd", "/%00"])
 def test_paths_do_not_lead_out_of_the_page(studio, path):
-    status, _, body = studio.get(path, authorization=f"Bearer {studio.door.token}")
+    status, _, body = studio.get(path, authorization=f"Bearer {studio.identity.token}")
     assert status == 404
     assert b"not to be served" not in body
 
 
 def test_every_answer_carries_the_security_headers(studio):
-    for headers in (studio.get("/")[1], studio.get("/", authorization=f"Bearer {studio.door.token}")[1]):
+    for headers in (studio.get("/")[1], studio.get("/", authorization=f"Bearer {studio.identity.token}")[1]):
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "script-src 'self'" in policy

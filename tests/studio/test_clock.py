@@ -2,14 +2,14 @@
 
 import pytest
 
-from holonomy.studio.session.clock import TICK, Pacer
+from holonomy.studio.session.clock import TICK, Clock
 
 DT = 1 / 960
 
 
 @pytest.mark.parametrize("speed", [0.01, 0.1, 1.0, 3.7, 10.0])
 def test_over_many_ticks_the_steps_are_those_of_the_clock(speed):
-    pacer, total = Pacer(DT), 0
+    pacer, total = Clock(DT), 0
     for _ in range(600):
         steps = pacer.steps(TICK, speed)
         pacer.spent(steps, steps * 1e-6)
@@ -20,7 +20,7 @@ def test_over_many_ticks_the_steps_are_those_of_the_clock(speed):
 
 
 def test_costly_steps_are_dropped_and_said_to_be():
-    pacer, cost, steps = Pacer(DT), 2e-3, 0  # a tick asks for 16 steps, and there is time for five
+    pacer, cost, steps = Clock(DT), 2e-3, 0  # a tick asks for 16 steps, and there is time for five
     for _ in range(100):
         steps = pacer.steps(TICK, 1.0)
         pacer.spent(steps, steps * cost)
@@ -30,14 +30,14 @@ def test_costly_steps_are_dropped_and_said_to_be():
 
 
 def test_even_the_costliest_motion_moves():
-    pacer = Pacer(DT)
+    pacer = Clock(DT)
     for _ in range(50):
         pacer.spent(1, 1.0)
     assert pacer.steps(TICK, 1.0) == 1
 
 
 def test_a_single_late_tick_is_neither_made_up_for_nor_reported():
-    pacer = Pacer(DT)
+    pacer = Clock(DT)
     for _ in range(30):
         pacer.spent(pacer.steps(TICK, 1.0), 1e-4)
     assert pacer.steps(1.2 * TICK, 1.0) == 19
@@ -46,14 +46,14 @@ def test_a_single_late_tick_is_neither_made_up_for_nor_reported():
 
 
 def test_a_longer_step_is_taken_less_often():
-    pacer = Pacer(DT)
+    pacer = Clock(DT)
     assert pacer.steps(TICK, 1.0) == 16
     pacer.follow(1 / 60)
     assert [pacer.steps(TICK, 1.0) for _ in range(3)] == [1, 1, 1]
 
 
 def test_rest_forgets():
-    pacer = Pacer(DT)
+    pacer = Clock(DT)
     pacer.spent(1, 1.0)
     for _ in range(10):
         pacer.steps(TICK, 1.0)

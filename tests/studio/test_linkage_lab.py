@@ -14,7 +14,7 @@ import pytest
 
 import holonomy as hl
 from holonomy.studio.compile.kernel import Kernel
-from holonomy.studio.compile.program import blueprint
+from holonomy.studio.compile.program import compile_program
 from holonomy.studio.labs.linkage import sphere as sphere
 from holonomy.studio.labs.linkage.lab import LinkageLab
 from holonomy.studio.labs.linkage.settings import marked
@@ -34,7 +34,7 @@ V = np.array([0.5, 0.9, 0.46875])  # tangent at X
 @functools.cache
 def kernel(structure) -> Kernel:
     MADE.append(structure)
-    return Kernel(blueprint(LAB.program(structure)))
+    return Kernel(compile_program(LAB.program(structure)))
 
 
 def settings(route="none", field="gauss", fan=False, **parameters: float) -> Settings:
@@ -232,7 +232,7 @@ def test_a_fan_leaves_from_where_the_motion_began_in_all_directions_equally_fast
     for curves, start in ((before, LAB.start(moved.moment.settings)[0]), (after, x)):
         for curve in curves.curves:
             np.testing.assert_allclose(numbers(curve.points)[:3], sphere.placed(start), rtol=0, atol=1e-6)
-    path = sphere.fan(moved.moment.segment.mover.kernel, LAB.numbers(moved.moment.settings), x, 2.5)[5]
+    path = sphere.fan(moved.moment.segment.motion.kernel, LAB.numbers(moved.moment.settings), x, 2.5)[5]
     hinges = np.array([link.hinges(p) for p in path[:: sphere.POINTS // 64]])
     steps = np.diff(hinges, axis=0)
     lengths = np.sqrt(np.einsum("kic,ij,kjc->k", steps, link.masses.matrix(), steps))

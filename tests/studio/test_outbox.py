@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from holonomy.studio.server.outbox import MOST_IN_FLIGHT, Outbox, Over
+from holonomy.studio.server.outbox import MOST_IN_FLIGHT, ConnectionTakenOver, Outbox
 from holonomy.studio.session.simulation import MOST_SAMPLES
 from holonomy.viewer.protocol import messages
 
@@ -125,7 +125,7 @@ def test_an_outbox_that_has_ended_says_why(simulation):
     async def scenario(outbox):
         outbox.show(simulation.frame(1))
         outbox.end("another window")
-        with pytest.raises(Over, match="another window"):
+        with pytest.raises(ConnectionTakenOver, match="another window"):
             await outbox.next()
 
     with_outbox(scenario)

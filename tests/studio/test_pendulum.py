@@ -16,7 +16,7 @@ from holonomy.models import to_rigid
 from holonomy.models.pendulums.inverse_kinematics import chain_points, reach
 from holonomy.scene import build, loads
 from holonomy.studio.compile.kernel import Kernel, Stopped
-from holonomy.studio.compile.program import blueprint
+from holonomy.studio.compile.program import compile_program
 from holonomy.studio.labs import all_labs
 from holonomy.studio.labs.pendulum.lab import PendulumLab
 from holonomy.studio.labs.pendulum.settings import METHODS
@@ -42,7 +42,7 @@ BENT_Q, BENT_V = np.array([0.3, -1.1, 0.9, -1.4]), np.array([0.5, 0.1, -0.4, 0.8
 
 @functools.cache
 def kernel(structure) -> Kernel:
-    return Kernel(blueprint(LAB.program(structure)))
+    return Kernel(compile_program(LAB.program(structure)))
 
 
 def settings(model="rigid", method="gauss2", ghost=False, step="960", **parameters: Any) -> Settings:
@@ -95,7 +95,7 @@ def test_its_steps_are_those_of_simulate(model, method, q, v):
 
 
 def test_steps_compose_bit_for_bit():
-    """What `Orbit` rests on: any way to cut a number of steps into calls gives the same bits."""
+    """What `CheckpointedTrajectory` rests on: any way to cut a number of steps into calls gives the same bits."""
     chosen = settings(**NUMBERS)
     code = kernel(LAB.structure(chosen))
     start = code.start(LAB.numbers(chosen), 0.0, DT, Q, V)
@@ -105,7 +105,7 @@ def test_steps_compose_bit_for_bit():
         for stride in strides:
             spot = code.advance(spot, stride)
         assert spot.seen.tobytes() == whole.seen.tobytes()
-        assert spot.state.tobytes() == whole.state.tobytes()
+        assert spot.row.tobytes() == whole.state.tobytes()
 
 
 def test_real_steps_back_seeking_and_undo_are_exact():

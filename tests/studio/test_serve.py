@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from holonomy.studio import serve
-from holonomy.studio.server.access import Door
+from holonomy.studio.server.access import ServerIdentity
 from holonomy.studio.server.app import application
 from holonomy.studio.server.serve import bind
 
@@ -37,18 +37,18 @@ def test_small_messages_are_not_held_back():
 
 
 def test_tokens_are_new_every_time_and_not_in_the_repr():
-    first, second = Door(1), Door(1)
+    first, second = ServerIdentity(1), ServerIdentity(1)
     assert first.token != second.token
     assert len(first.token) >= 32
     assert first.token not in repr(first)
     assert first.is_token(first.token)
     assert not first.is_token(second.token)
     assert not first.is_token("")
-    assert Door(8, "t").address("::1") == "http://[::1]:8/?token=t"
+    assert ServerIdentity(8, "t").address("::1") == "http://[::1]:8/?token=t"
 
 
 def test_a_page_that_was_not_built_says_how_to_build_it(lab, services, tmp_path):
-    door = Door(80, secrets.token_urlsafe())
+    door = ServerIdentity(80, secrets.token_urlsafe())
     app = application((lab,), door, services, static=tmp_path)
     sent = []
 

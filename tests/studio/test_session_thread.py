@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from holonomy.studio.session.session_thread import MOST_WAITING, Live
+from holonomy.studio.session.session_thread import MOST_WAITING, SessionThread
 from holonomy.viewer.protocol import messages
 
 PATIENCE = 20.0
@@ -37,9 +37,9 @@ def recorder() -> Recorder:
 
 
 @pytest.fixture
-def live(lab, services, recorder) -> Iterator[Live]:
+def live(lab, services, recorder) -> Iterator[SessionThread]:
     """Not started yet."""
-    made = Live(lab, services)
+    made = SessionThread(lab, services)
     made.attach(cast(Any, recorder))
     yield made
     made.stop()
@@ -69,7 +69,7 @@ def test_it_says_what_it_is_then_shows_and_ends_when_told(live, recorder):
 
 
 def test_a_lab_that_cannot_be_compiled_says_why_to_every_page(live, services, recorder, caplog):
-    services.foundry.impossible = "the mass matrix is singular"
+    services.code_store.impossible = "the mass matrix is singular"
     live.start()
     failed = recorder.until(controls(lambda c: c.phase == "failed"))
     assert failed.message == "The simulation ended: the mass matrix is singular"
@@ -80,7 +80,7 @@ def test_a_lab_that_cannot_be_compiled_says_why_to_every_page(live, services, re
 
 
 def test_commands_that_wait_are_bounded(lab, services):
-    live = Live(lab, services)  # not started, so nothing is taken from the line
+    live = SessionThread(lab, services)  # not started, so nothing is taken from the line
     assert all(live.send(messages.Pause()) for _ in range(MOST_WAITING))
     assert not live.send(messages.Pause())
 
@@ -93,7 +93,7 @@ def test_only_the_last_place_of_a_pointer_is_computed(live, services, recorder, 
     live.start()
     moved = recorder.until(frames(lambda f: abs(f.position[2, 0] - 0.99) < 1e-6))
     assert not moved.v.any()
-    kernel = services.foundry.kernel(lab, lab.structure(lab.opening()))
+    kernel = services.code_store.kernel(lab, lab.structure(lab.opening()))
     assert kernel.begun == 2, "one for the start, one for the last place"
 
 
@@ -109,14 +109,14 @@ def test_a_running_motion_follows_the_clock(live, recorder):
 
 def test_the_old_motion_goes_on_while_the_new_structure_is_compiled(live, services, recorder, lab):
     wanted = lab.structure(lab.completed(lab.opening().with_parameter("links", 4.0)))
-    services.foundry.slow.add(wanted)
+    services.code_store.slow.add(wanted)
     live.start()
     live.send(messages.Play())
     live.send(messages.SetParameter("links", 4.0, True))
     recorder.until(controls(lambda c: c.phase == "compiling" and c.parameters["links"] == 4.0))
     before = recorder.until(frames(lambda f: f.time > 0.1))
     assert len(before.q) == 2
-    services.foundry.deliver()
+    services.code_store.deliver()
     view = recorder.until(lambda thing: isinstance(thing, messages.Lab)).lab
     assert len(view.bodies) == 4
     after = recorder.until(frames(lambda f: len(f.q) == 4))
@@ -127,8 +127,8 @@ def test_the_old_motion_goes_on_while_the_new_structure_is_compiled(live, servic
 def test_a_structure_that_cannot_be_compiled_is_refused_and_forgotten(live, services, recorder):
     live.start()
     recorder.until(controls(lambda c: c.phase == "ready"))
-    services.foundry.slow.update(services.foundry.lab.likely(services.foundry.lab.opening()))
-    services.foundry.impossible = "there is no room for it"
+    services.code_store.slow.update(services.code_store.lab.likely(services.code_store.lab.opening()))
+    services.code_store.impossible = "there is no room for it"
     live.send(messages.SetParameter("links", 3.0, True))
     refused = recorder.until(lambda thing: isinstance(thing, messages.Refused))
     assert refused.message == "That could not be compiled: there is no room for it"
@@ -159,7 +159,7 @@ def test_answers_come_as_notices(live, services, recorder):
     for kind in ("python", "toml", "csv"):
         live.send(messages.Export(kind))
         told = recorder.until(lambda thing: isinstance(thing, messages.Download))
-        file = services.shelf.take(told.path.removeprefix("download/"))
+        file = services.downloads.take(told.path.removeprefix("download/"))
         assert file.name == told.filename
         assert file.data
     live.send(messages.SetParameter("damping", 0.5, True))

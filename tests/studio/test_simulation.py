@@ -239,7 +239,7 @@ def test_a_motion_that_fails_stops_at_its_last_good_state(simulation):
     simulation.apply(messages.Play())
     simulation.advance(FRAME)
     good = bits(simulation)
-    simulation.moment.segment.mover.kernel.broken_at = simulation.reading.t
+    simulation.moment.segment.motion.kernel.broken_at = simulation.reading.t
     with pytest.raises(Refusal, match=r"stopped at t = 1\.5 s.*Undo, reset"):
         simulation.advance(FRAME)
     assert not simulation.playing
@@ -379,9 +379,9 @@ def test_springs_too_are_added_in_line(simulation):
     np.testing.assert_array_equal(now.v[4:], [*before.v[2:], *before.v[2:]])
 
 
-def test_a_change_waits_for_its_code_and_undo_takes_it_back(simulation, foundry, lab):
+def test_a_change_waits_for_its_code_and_undo_takes_it_back(simulation, code_store, lab):
     wanted = lab.structure(lab.completed(lab.opening().with_parameter("links", 5.0)))
-    foundry.slow.add(wanted)
+    code_store.slow.add(wanted)
     before = bits(simulation)
     simulation.apply(messages.SetParameter("links", 5.0, True))
     assert simulation.wanted == wanted
@@ -392,11 +392,11 @@ def test_a_change_waits_for_its_code_and_undo_takes_it_back(simulation, foundry,
     assert simulation.wanted is None
     assert bits(simulation) == before
     simulation.apply(messages.SetParameter("links", 5.0, True))
-    foundry.slow.clear()
-    simulation.supply(foundry(wanted))
+    code_store.slow.clear()
+    simulation.supply(code_store(wanted))
     assert len(simulation.reading.q) == 5
     assert simulation.controls().undo == "Number of links"
-    simulation.supply(foundry(wanted))  # a second one changes nothing
+    simulation.supply(code_store(wanted))  # a second one changes nothing
     assert simulation.revision == 2
 
 
@@ -451,9 +451,9 @@ def test_a_ghost_starts_beside_and_parts(simulation):
     assert len(simulation.frame(0).position) == 3
 
 
-def test_motion_and_ghost_do_not_depend_on_how_steps_are_cut(lab, foundry):
+def test_motion_and_ghost_do_not_depend_on_how_steps_are_cut(lab, code_store):
     def moved(strides):
-        simulation = Simulation(lab, foundry)
+        simulation = Simulation(lab, code_store)
         simulation.apply(messages.SetToggle("ghost", True))
         for stride in strides:
             simulation.advance(stride)
@@ -475,7 +475,7 @@ def test_the_ghost_keeps_its_way_when_gravity_changes_and_starts_again_when_the_
 # ── Documents ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_document_brings_everything_back(simulation, lab, foundry):
+def test_a_document_brings_everything_back(simulation, lab, code_store):
     simulation.apply(messages.SetParameter("links", 3.0, True))
     simulation.apply(messages.SetParameter("mass2", 2.5, True))
     simulation.apply(messages.SetChoice("model", "elastic"))
@@ -485,7 +485,7 @@ def test_a_document_brings_everything_back(simulation, lab, foundry):
     simulation.advance(100)
     text = simulation.document()
     assert len(text) < messages.LONGEST_DOCUMENT
-    other = Simulation(lab, foundry)
+    other = Simulation(lab, code_store)
     other.apply(messages.Restore(text))
     assert other.document() == text
     assert other.controls().speed == 2.0
@@ -493,11 +493,11 @@ def test_a_document_brings_everything_back(simulation, lab, foundry):
     other.advance(100)
     np.testing.assert_allclose(other.reading.channel[:-1], simulation.reading.channel[:-1], rtol=1e-12)
     other.apply(messages.Undo())
-    assert other.controls().parameters == Simulation(lab, foundry).controls().parameters
+    assert other.controls().parameters == Simulation(lab, code_store).controls().parameters
 
 
-def test_the_largest_document_fits_into_a_message(lab, foundry):
-    simulation = Simulation(lab, foundry)
+def test_the_largest_document_fits_into_a_message(lab, code_store):
+    simulation = Simulation(lab, code_store)
     for command in (
         messages.SetChoice("method", "rk4"),
         messages.SetChoice("model", "elastic"),

@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 
 from holonomy.studio.compile import code_store, worker_process
-from holonomy.studio.compile.code_store import Foundry
-from holonomy.studio.compile.worker_process import SOMETIME, Worker, WorkError, Workshop
+from holonomy.studio.compile.code_store import CodeStore
+from holonomy.studio.compile.worker_process import BACKGROUND, Worker, WorkerPool, WorkError
 from holonomy.studio.labs.pendulum.lab import PendulumLab
 
 PATIENCE = 120.0
@@ -20,7 +20,7 @@ STRUCTURE = LAB.structure(LAB.opening())
 
 @pytest.fixture(scope="module")
 def shop():
-    made = Workshop()
+    made = WorkerPool()
     yield made
     made.stop()
 
@@ -52,8 +52,8 @@ def test_urgent_jobs_come_first_and_waiting_ones_can_be_cancelled():
     worker = Worker("test", 0)
     running = worker.submit("time:sleep", 0.2)
     order: list[str] = []
-    later = worker.submit("operator:add", 1, 1, urgency=SOMETIME)
-    never = worker.submit("operator:add", 2, 2, urgency=SOMETIME)
+    later = worker.submit("operator:add", 1, 1, urgency=BACKGROUND)
+    never = worker.submit("operator:add", 2, 2, urgency=BACKGROUND)
     soon = worker.submit("operator:add", 3, 3)
     later.add_done_callback(lambda _: order.append("later"))
     soon.add_done_callback(lambda _: order.append("soon"))
@@ -70,7 +70,7 @@ def test_work_ahead_waits_until_no_one_waits_for_anything():
     assert first.quiet
     order: list[str] = []
     now = first.submit("time:sleep", 0.3)
-    ahead = second.submit("operator:add", 1, 1, urgency=SOMETIME)
+    ahead = second.submit("operator:add", 1, 1, urgency=BACKGROUND)
     asked = second.submit("operator:add", 2, 2)
     for name, job in (("now", now), ("ahead", ahead), ("asked", asked)):
         job.add_done_callback(lambda _, name=name: order.append(name))
@@ -83,7 +83,7 @@ def test_work_ahead_waits_until_no_one_waits_for_anything():
 
 def test_code_comes_from_the_workshop_then_from_memory_then_from_the_disk(shop, tmp_path, monkeypatch):
     monkeypatch.setenv("HOLONOMY_CACHE", str(tmp_path))
-    made = Foundry(shop)
+    made = CodeStore(shop)
     assert made.kernel(LAB, STRUCTURE) is None
     came: list = []
     done = _Done(came)
@@ -91,11 +91,11 @@ def test_code_comes_from_the_workshop_then_from_memory_then_from_the_disk(shop, 
     kernel = done.wait()
     assert kernel.method == "RK4()"
     assert made.kernel(LAB, STRUCTURE) is kernel
-    later = Foundry(shop)
+    later = CodeStore(shop)
     assert later.kernel(LAB, STRUCTURE) is not None, "from the disk"
     for file in tmp_path.iterdir():
         file.write_bytes(b"holonomy object 1\n" + b"nonsense")
-    assert Foundry(shop).kernel(LAB, STRUCTURE) is None, "what is broken is not used"
+    assert CodeStore(shop).kernel(LAB, STRUCTURE) is None, "what is broken is not used"
 
 
 class _Done:
@@ -130,17 +130,17 @@ class _Line:
 def test_a_structure_is_made_once_for_all_who_want_it_and_not_at_all_when_no_one_does(monkeypatch):
     monkeypatch.setenv("HOLONOMY_CACHE", "off")
     first, second = _Line(), _Line()
-    made = Foundry(workshop_of(first, second))
+    made = CodeStore(workshop_of(first, second))
     said: list = []
-    made.ahead(LAB, (STRUCTURE,))
+    made.prefetch(LAB, (STRUCTURE,))
     assert len(second.jobs) == 1
     made.fetch(LAB, STRUCTURE, lambda *answer: said.append(answer))
     made.fetch(LAB, STRUCTURE, lambda *answer: said.append(answer))
     assert second.jobs[0][2].cancelled(), "what someone waits for does not stand in the line of what may be wanted"
     assert len(first.jobs) == 1
-    made.forgo(LAB, STRUCTURE)
+    made.release(LAB, STRUCTURE)
     assert not first.jobs[0][2].cancelled()
-    made.forgo(LAB, STRUCTURE)
+    made.release(LAB, STRUCTURE)
     assert first.jobs[0][2].cancelled()
     made.fetch(LAB, STRUCTURE, lambda *answer: said.append(answer))
     first.jobs[1][2].set_exception(WorkError("no room"))
@@ -150,12 +150,12 @@ def test_a_structure_is_made_once_for_all_who_want_it_and_not_at_all_when_no_one
 
 
 def workshop_of(first, second):
-    return cast(Workshop, SimpleNamespace(first=first, second=second))
+    return cast(WorkerPool, SimpleNamespace(first=first, second=second))
 
 
 def test_equations_are_derived_once(monkeypatch):
     second = _Line()
-    made = Foundry(workshop_of(_Line(), second))
+    made = CodeStore(workshop_of(_Line(), second))
     assert made.equations(LAB, STRUCTURE) is made.equations(LAB, STRUCTURE)
     second.jobs[0][2].set_exception(WorkError("too long"))
     made.equations(LAB, STRUCTURE)

@@ -1,9 +1,11 @@
-"""Where compiled code comes from: memory, the disk, or the workshop."""
+"""Where compiled code comes from: memory, the disk, or the workers."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
+import inspect
 import logging
 import pickle
 import threading
@@ -14,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import holonomy
-from holonomy.studio.compile.kernel import Blueprint, Kernel
-from holonomy.studio.compile.worker_process import SOMETIME, SOON, Workshop
+from holonomy.studio.compile.kernel import CompiledProgram, Kernel
+from holonomy.studio.compile.worker_process import BACKGROUND, URGENT, WorkerPool
 from holonomy.studio.labs import load, module_of
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.labs.settings import Structure
@@ -31,9 +33,9 @@ Done = Callable[[Kernel | None, str], None]
 
 def build(module: str, structure: Structure) -> bytes:
     """A structure's code, pickled, for the lab of that module. Runs in a worker process."""
-    from holonomy.studio.compile.program import blueprint
+    from holonomy.studio.compile.program import compile_program
 
-    return pickle.dumps(blueprint(load(module).program(structure)))
+    return pickle.dumps(compile_program(load(module).program(structure)))
 
 
 def equations(module: str, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -42,22 +44,22 @@ def equations(module: str, structure: Structure) -> tuple[str, tuple[tuple[str, 
 
 
 @dataclass
-class _Making:
-    """A job in the workshop and how many wait for it."""
+class _Compilation:
+    """A job in the workers and how many wait for it."""
 
     future: Future[Any]
     ahead: bool
     users: int = 0
 
 
-class Foundry:
+class CodeStore:
     """Kernels by structure, each made once. From any thread."""
 
-    def __init__(self, workshop: Workshop):
-        self._workshop = workshop
+    def __init__(self, workers: WorkerPool):
+        self._workers = workers
         self._lock = threading.Lock()
         self._kernels: dict[tuple[str, Structure], Kernel] = {}
-        self._made: dict[tuple[str, Structure], _Making] = {}
+        self._made: dict[tuple[str, Structure], _Compilation] = {}
         self._derived: dict[tuple[str, Structure], Future[Any]] = {}
 
     def kernel(self, lab: AbstractLab, structure: Structure) -> Kernel | None:
@@ -81,15 +83,15 @@ class Foundry:
             if making is not None and making.ahead and not ahead and making.future.cancel():
                 making = None  # it waited its turn among things less urgent
             if making is None:
-                worker, urgency = (self._workshop.second, SOMETIME) if ahead else (self._workshop.first, SOON)
-                making = _Making(
+                worker, urgency = (self._workers.background, BACKGROUND) if ahead else (self._workers.urgent, URGENT)
+                making = _Compilation(
                     worker.submit(f"{__name__}:build", module_of(lab.name), structure, urgency=urgency), ahead
                 )
                 self._made[key] = making
             making.users += 1
         making.future.add_done_callback(functools.partial(self._finished, key, done))
 
-    def forgo(self, lab: AbstractLab, structure: Structure) -> None:
+    def release(self, lab: AbstractLab, structure: Structure) -> None:
         """Someone who asked for this kernel no longer wants it; when no one does and its turn has not come, drop it."""
         key = (lab.name, structure)
         with self._lock:
@@ -99,7 +101,7 @@ class Foundry:
                 if making.users <= 0 and making.future.cancel():
                     del self._made[key]
 
-    def ahead(self, lab: AbstractLab, structures: tuple[Structure, ...]) -> None:
+    def prefetch(self, lab: AbstractLab, structures: tuple[Structure, ...]) -> None:
         """Make these while there is time, in this order."""
         for structure in structures:
             if (lab.name, structure) not in self._kernels:
@@ -111,7 +113,7 @@ class Foundry:
         with self._lock:
             found = self._derived.get(key)
             if found is None or found.cancelled() or (found.done() and found.exception() is not None):
-                found = self._workshop.second.submit(f"{__name__}:equations", module_of(lab.name), structure)
+                found = self._workers.background.submit(f"{__name__}:equations", module_of(lab.name), structure)
                 self._derived[key] = found
             return found
 
@@ -136,8 +138,8 @@ class Foundry:
             if key in self._kernels:
                 return self._kernels[key]
             try:
-                blueprint: Blueprint = pickle.loads(data)
-                kernel = Kernel(blueprint)
+                compile_program: CompiledProgram = pickle.loads(data)
+                kernel = Kernel(compile_program)
             except Exception:  # noqa: BLE001 - an entry that cannot be used is as good as none
                 _log.exception("compiled code could not be loaded")
                 cache.forget(_name(*key))
@@ -149,16 +151,18 @@ class Foundry:
 
 
 def _name(lab: str, structure: Structure) -> str:
-    return cache.key("studio", str(_FORM), lab, repr(structure), machine.identity(), _sources())
+    return cache.key("studio", str(_FORM), lab, repr(structure), machine.identity(), _sources(module_of(lab)))
 
 
 @functools.cache
-def _sources() -> str:
-    """A digest of the package's own files: code made by another state of them is not used."""
+def _sources(module: str) -> str:
+    """A digest of the files of the package and of a lab: code made by another state of them is not used."""
     digest = hashlib.sha256(holonomy.__version__.encode())
     root = Path(holonomy.__file__).parent
-    for file in sorted(root.rglob("*.py")):
-        digest.update(file.relative_to(root).as_posix().encode())
+    own = Path(inspect.getfile(importlib.import_module(module)))
+    files = own.parent.rglob("*.py") if own.name == "__init__.py" else [own]
+    for file in sorted({*root.rglob("*.py"), *files}):
+        digest.update(file.name.encode())
         digest.update(file.read_bytes())
     for package in ("jax", "equinox"):
         digest.update(_version(package).encode())

@@ -34,7 +34,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Blueprint:
+class CompiledProgram:
     """A kernel before it is loaded: bytes and numbers, to be sent between processes or kept on disk."""
 
     parcels: Mapping[str, Parcel]
@@ -45,75 +45,75 @@ class Blueprint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spot:
+class KernelState:
     """One exact state of a motion: keeping the object keeps every bit.
 
-    `index` counts steps of length `dt` from time `t0`; `state` is the method's own; `seen` is a row of time,
-    coordinates, velocities, channels, positions and strains.
+    `index` counts steps of length `dt` from time `t0`; `row` is the method's own state, flattened; `seen`
+    has time, coordinates, velocities, channels, positions and strains.
     """
 
     numbers: np.ndarray
     t0: float
     dt: float
     index: int
-    state: np.ndarray
+    row: np.ndarray
     seen: np.ndarray
 
 
 class Kernel:
     """Machine code for one structure, shared by all who have it. States are values; nothing here changes."""
 
-    def __init__(self, blueprint: Blueprint):
-        self.layout = blueprint.layout
-        self.engine = blueprint.engine
-        self.method = blueprint.method
-        self.traits = blueprint.traits
-        self.routines = {name: Routine(parcel) for name, parcel in blueprint.parcels.items()}
+    def __init__(self, compile_program: CompiledProgram):
+        self.layout = compile_program.layout
+        self.engine = compile_program.engine
+        self.method = compile_program.method
+        self.traits = compile_program.traits
+        self.routines = {name: Routine(parcel) for name, parcel in compile_program.parcels.items()}
         self._start, self._advance = self.routines["start"], self.routines["advance"]
         n, layout = self.layout.coordinates, self.layout
         sizes = (1, n, n, layout.channels, layout.points * layout.dimension, layout.strains)
         self._cuts = [int(c) for c in np.cumsum(sizes)]
 
-    def start(self, numbers: np.ndarray, t: float, dt: float, q: np.ndarray, v: np.ndarray) -> Spot:
+    def start(self, numbers: np.ndarray, t: float, dt: float, q: np.ndarray, v: np.ndarray) -> KernelState:
         """The state at time t with coordinates q and velocities v under these parameters, to go on in steps of dt."""
-        (state,) = self._start(numbers, t, q, v)
-        _, _, seen = self._advance(numbers, state, np.array([t, dt]), np.array([0, 0]))  # no step: only look
+        (row,) = self._start(numbers, t, q, v)
+        _, _, seen = self._advance(numbers, row, np.array([t, dt]), np.array([0, 0]))  # no step: only look
         if not np.isfinite(seen).all():
             raise Stopped("A motion cannot start there: some of its numbers are not finite.")
-        return Spot(numbers, float(t), dt, 0, state, seen)
+        return KernelState(numbers, float(t), dt, 0, row, seen)
 
-    def advance(self, spot: Spot, steps: int) -> Spot:
+    def advance(self, state: KernelState, steps: int) -> KernelState:
         """The state `steps` steps later; `advance(advance(s, a), b)` and `advance(s, a + b)` have the same bits."""
-        clock = np.array([spot.t0, spot.dt])
-        state, count, seen = self._advance(spot.numbers, spot.state, clock, np.array([spot.index, steps]))
+        clock = np.array([state.t0, state.dt])
+        row, count, seen = self._advance(state.numbers, state.row, clock, np.array([state.index, steps]))
         index, code = count.tolist()
         if code or not np.isfinite(seen[1 : self._cuts[2]]).all():
-            t = spot.t0 + index * spot.dt
+            t = state.t0 + index * state.dt
             why = _SENTENCES.get(code or _NOT_FINITE, f"its step failed with code {code}")
             raise Stopped(f"The motion stopped at t = {t:.4g} s: {why}.")
-        return Spot(spot.numbers, spot.t0, spot.dt, index, state, seen)
+        return KernelState(state.numbers, state.t0, state.dt, index, row, seen)
 
-    def time(self, spot: Spot) -> float:
+    def time(self, state: KernelState) -> float:
         """The time of a state."""
-        return float(spot.seen[0])
+        return float(state.seen[0])
 
-    def q(self, spot: Spot) -> Float[np.ndarray, " coordinates"]:
+    def q(self, state: KernelState) -> Float[np.ndarray, " coordinates"]:
         """The coordinates of a state."""
-        return spot.seen[1 : self._cuts[1]]
+        return state.seen[1 : self._cuts[1]]
 
-    def v(self, spot: Spot) -> Float[np.ndarray, " coordinates"]:
+    def v(self, state: KernelState) -> Float[np.ndarray, " coordinates"]:
         """The velocities of a state."""
-        return spot.seen[self._cuts[1] : self._cuts[2]]
+        return state.seen[self._cuts[1] : self._cuts[2]]
 
-    def channels(self, spot: Spot) -> Float[np.ndarray, " channels"]:
+    def channels(self, state: KernelState) -> Float[np.ndarray, " channels"]:
         """What is plotted of a state."""
-        return spot.seen[self._cuts[2] : self._cuts[3]]
+        return state.seen[self._cuts[2] : self._cuts[3]]
 
-    def positions(self, spot: Spot) -> Float[np.ndarray, "points d"]:
+    def positions(self, state: KernelState) -> Float[np.ndarray, "points d"]:
         """Where the moving points of a state are."""
         shape = (self.layout.points, self.layout.dimension)
-        return spot.seen[self._cuts[3] : self._cuts[4]].reshape(shape)
+        return state.seen[self._cuts[3] : self._cuts[4]].reshape(shape)
 
-    def strain(self, spot: Spot) -> Float[np.ndarray, " strains"]:
+    def strain(self, state: KernelState) -> Float[np.ndarray, " strains"]:
         """How far rods are stretched, relative to their length."""
-        return spot.seen[self._cuts[4] :]
+        return state.seen[self._cuts[4] :]

@@ -1,4 +1,4 @@
-"""From a lab's system to machine code for its motion and its picture. Runs in the workshop: it traces with JAX."""
+"""From a lab's system to machine code for its motion and its picture. Runs in the workers: it traces with JAX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from holonomy.motion import AbstractMethod, Code
 from holonomy.motion.loops import plain
-from holonomy.studio.compile.kernel import Blueprint, Layout
+from holonomy.studio.compile.kernel import CompiledProgram, Layout
 from holonomy.systems import System
 from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.native.object_file import XLA, Parcel, export, pack
@@ -41,7 +41,7 @@ class Program:
     routines: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]] = field(default_factory=dict)
 
 
-def blueprint(program: Program) -> Blueprint:
+def compile_program(program: Program) -> CompiledProgram:
     """All that a process without JAX needs to run the program."""
     n, method = program.dimension, program.method
     numbers, zeros = np.ones(program.numbers), np.zeros(n)
@@ -85,7 +85,7 @@ def blueprint(program: Program) -> Blueprint:
     parcels |= {name: _packed(function, *args) for name, (function, args) in program.routines.items()}
     native = all(parcel.identity != XLA for parcel in parcels.values())
     engine = "native (one machine function)" if native else "xla on cpu (no native code for this structure)"
-    return Blueprint(parcels, _layout(program), engine, method.label, _traits(method))
+    return CompiledProgram(parcels, _layout(program), engine, method.label, _traits(method))
 
 
 def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Parcel:

@@ -28,8 +28,8 @@ _HEAD: Final = struct.Struct("<Q")
 QUIET: Final = 1.0
 """Seconds without work for users after which work ahead begins: users change things several times in a row."""
 _LOOK_AGAIN: Final = 0.1
-SOON: Final = 0
-SOMETIME: Final = 1
+URGENT: Final = 0
+BACKGROUND: Final = 1
 
 
 class WorkError(Exception):
@@ -51,7 +51,7 @@ class Worker:
         self._thread = threading.Thread(target=self._main, name=f"studio-{name}", daemon=True)
         self._thread.start()
 
-    def submit(self, function: str, *args: Any, urgency: int = SOON) -> Future[Any]:
+    def submit(self, function: str, *args: Any, urgency: int = URGENT) -> Future[Any]:
         """Call `module:function` there. The future can be cancelled until its turn comes."""
         future: Future[Any] = Future()
         self._jobs.put((urgency, next(self._serial), future, (function, args)))
@@ -78,7 +78,7 @@ class Worker:
             urgency, _, future, job = entry
             if future is None:
                 return
-            if urgency == SOMETIME and self._yields_to is not None and not self._yields_to.quiet:
+            if urgency == BACKGROUND and self._yields_to is not None and not self._yields_to.quiet:
                 self._jobs.put(entry)  # something more urgent may come meanwhile
                 time.sleep(_LOOK_AGAIN)
                 continue
@@ -121,18 +121,18 @@ class Worker:
                         stream.close()
 
 
-class Workshop:
+class WorkerPool:
     """Two workers: one for what a user waits for, one for what may be wanted next and for long derivations."""
 
     def __init__(self) -> None:
         # Motion goes first where all want the processor, then what someone waits for.
-        self.first = Worker("compiler", 3)
-        self.second = Worker("scribe", 15, yields_to=self.first)
+        self.urgent = Worker("urgent", 3)
+        self.background = Worker("background", 15, yields_to=self.urgent)
 
     def stop(self) -> None:
         """End both."""
-        self.first.stop()
-        self.second.stop()
+        self.urgent.stop()
+        self.background.stop()
 
 
 def _send(stream: BinaryIO | Any, value: Any) -> None:

@@ -1,6 +1,6 @@
 """Who may talk to the studio: this machine's own user, from the studio's own page.
 
-Three doors, all closed unless the caller shows otherwise, before any other code sees the request:
+Three checks, before any other code sees the request:
 
 1. **Host.** The request must name a loopback host and our port. A foreign name that resolves to 127.0.0.1 (DNS
    rebinding) is refused.
@@ -26,7 +26,7 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class ServerIdentity:
     """One server's port and token."""
 
     port: int
@@ -50,12 +50,12 @@ class Door:
         return hmac.compare_digest(offered.encode(), self.token.encode())
 
 
-class Guard:
-    """ASGI middleware that lets through only what `Door` allows, and puts the security headers on every answer."""
+class AccessControl:
+    """ASGI middleware that admits only requests to `ServerIdentity`, and puts the security headers on every answer."""
 
-    def __init__(self, app: ASGIApp, door: Door):
+    def __init__(self, app: ASGIApp, identity: ServerIdentity):
         self._app = app
-        self._door = door
+        self._identity = identity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -79,17 +79,17 @@ class Guard:
 
     def _refusal(self, scope: Scope, headers: Headers) -> str | None:
         host, origin = headers.get("host"), headers.get("origin")
-        if not self._door.is_our_host(host):
+        if not self._identity.is_our_host(host):
             return "The studio answers on this machine's own address only, and the request named another host."
         if origin is not None and origin != f"http://{host}":
             return "The studio answers its own page only, and the request came from another one."
         shown = self._query_token(scope) or _bearer(headers)
         if shown is not None:
-            return None if self._door.is_token(shown) else "The token is not the one that this studio printed."
-        kept = _cookie(headers, self._door.cookie)
+            return None if self._identity.is_token(shown) else "The token is not the one that this studio printed."
+        kept = _cookie(headers, self._identity.cookie)
         if kept is None or (scope["type"] == "websocket" and origin is None):
             return "The studio wants its token: open the address that it printed when it started."
-        return None if self._door.is_token(kept) else "The studio was started anew: open the address it printed now."
+        return None if self._identity.is_token(kept) else "The studio was restarted: open the address it printed now."
 
     def _query_token(self, scope: Scope) -> str | None:
         values = parse_qs(scope["query_string"].decode("latin-1")).get("token")
@@ -98,7 +98,7 @@ class Guard:
     def _admitted(self) -> Response:
         """Move the token from the address, where it would be copied and logged, into a cookie no script can read."""
         answer = RedirectResponse("/", status_code=303)
-        answer.set_cookie(self._door.cookie, self._door.token, path="/", httponly=True, samesite="strict")
+        answer.set_cookie(self._identity.cookie, self._identity.token, path="/", httponly=True, samesite="strict")
         return answer
 
 

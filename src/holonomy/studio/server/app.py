@@ -17,11 +17,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import holonomy
 from holonomy.studio.labs.base import AbstractLab
-from holonomy.studio.server.access import Door, Guard
-from holonomy.studio.server.outbox import Outbox, Over
+from holonomy.studio.server.access import AccessControl, ServerIdentity
+from holonomy.studio.server.outbox import ConnectionTakenOver, Outbox
 from holonomy.studio.server.services import Services
 from holonomy.studio.server.sessions import MOST_CLIENTS, Sessions
-from holonomy.studio.session.session_thread import Live
+from holonomy.studio.session.session_thread import SessionThread
 from holonomy.viewer.protocol import messages
 from holonomy.viewer.protocol.codec import MessageError, decode
 
@@ -34,7 +34,9 @@ TRY_AGAIN_LATER: Final = 1013
 TAKEN_OVER: Final = 4001
 
 
-def application(labs: tuple[AbstractLab, ...], door: Door, services: Services, *, static: Path = STATIC) -> ASGIApp:
+def application(
+    labs: tuple[AbstractLab, ...], identity: ServerIdentity, services: Services, *, static: Path = STATIC
+) -> ASGIApp:
     """The whole server as one ASGI application, guarded. The first lab opens unless another is named."""
     studio = _Studio(labs, services)
     routes = [
@@ -43,7 +45,7 @@ def application(labs: tuple[AbstractLab, ...], door: Door, services: Services, *
         Route("/door", _door),
         Mount("/", _page(static)),
     ]
-    return Guard(Starlette(routes=routes), door)
+    return AccessControl(Starlette(routes=routes), identity)
 
 
 class _Studio:
@@ -79,13 +81,13 @@ class _Studio:
 
     async def download(self, request: Request) -> Response:
         """A file that a simulation has made, once."""
-        file = self._services.shelf.take(request.path_params["key"])
+        file = self._services.downloads.take(request.path_params["key"])
         if file is None:
             return PlainTextResponse("This file was taken already, or its time is over.\n", status_code=404)
         headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
         return Response(file.data, media_type=file.media, headers=headers)
 
-    def _welcome(self, live: Live, name: str, resumed: bool) -> messages.Welcome:
+    def _welcome(self, live: SessionThread, name: str, resumed: bool) -> messages.Welcome:
         entries = tuple(messages.LabEntry(other.name, other.title) for other in self._labs.values())
         simulation = live.simulation
         view = live.lab.view(live.lab.opening(), 0) if simulation is None else simulation.view
@@ -110,7 +112,7 @@ async def _send(socket: WebSocket, outbox: Outbox) -> None:
     while True:
         try:
             message = await outbox.next()
-        except Over as over:
+        except ConnectionTakenOver as over:
             await socket.close(TAKEN_OVER, str(over))
             return
         if isinstance(message, bytes):
@@ -119,7 +121,7 @@ async def _send(socket: WebSocket, outbox: Outbox) -> None:
             await socket.send_text(message)
 
 
-async def _receive(socket: WebSocket, live: Live, outbox: Outbox) -> None:
+async def _receive(socket: WebSocket, live: SessionThread, outbox: Outbox) -> None:
     mistakes = 0
     while True:
         message = await socket.receive()
@@ -145,7 +147,7 @@ async def _receive(socket: WebSocket, live: Live, outbox: Outbox) -> None:
 
 
 async def _door(request: Request) -> Response:
-    """Nothing but the guard's word: the page asks here why its socket was refused."""
+    """No content: the page asks here why its socket was refused, and the access control answers."""
     return Response(status_code=204)
 
 

@@ -22,7 +22,7 @@ class File:
     media: str
 
 
-class Shelf:
+class Downloads:
     """Holds files for a short while under names that cannot be guessed; each can be taken once."""
 
     def __init__(self) -> None:

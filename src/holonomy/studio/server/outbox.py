@@ -20,7 +20,7 @@ MOST_IN_FLIGHT: Final = 3
 MOST_ANSWERS: Final = 16
 
 
-class Over(Exception):
+class ConnectionTakenOver(Exception):
     """The page is not served any longer; the sentence says why."""
 
 
@@ -49,7 +49,7 @@ class Outbox:
         self._over = ""
 
     def end(self, reason: str) -> None:
-        """Nothing more is sent; `next` raises `Over` with the reason."""
+        """Nothing more is sent; `next` raises `ConnectionTakenOver` with the reason."""
         with self._lock:
             self._over = reason
         self._wake()
@@ -108,7 +108,7 @@ class Outbox:
         with self._lock:
             self._woken = False
             if self._over:
-                raise Over(self._over)
+                raise ConnectionTakenOver(self._over)
             for notice in (self._welcome, self._lab, self._controls, self._surface, self._curves):
                 if notice is not None:
                     self._sent(notice)

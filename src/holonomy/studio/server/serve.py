@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from holonomy.studio.compile.kernel import Kernel
 from holonomy.studio.labs import all_labs
 from holonomy.studio.labs.base import AbstractLab
-from holonomy.studio.server.access import LOOPBACK, Door
+from holonomy.studio.server.access import LOOPBACK, ServerIdentity
 from holonomy.studio.server.app import application
 from holonomy.studio.server.services import Services
 from holonomy.viewer.protocol.codec import LONGEST_MESSAGE
@@ -29,9 +29,9 @@ _log = logging.getLogger(__name__)
 def serve(host: str, port: int, open_browser: bool) -> None:
     """See `holonomy.studio.serve`."""
     listener = bind(host, port)
-    door = Door(listener.getsockname()[1])
+    identity = ServerIdentity(listener.getsockname()[1])
     labs = all_labs()
-    address = door.address(host)
+    address = identity.address(host)
     print(f"Holonomy studio: {address}", flush=True)
     print("Ctrl-C ends it.", flush=True)
     services = Services()
@@ -40,7 +40,7 @@ def serve(host: str, port: int, open_browser: bool) -> None:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     try:
         with listener:
-            server(application(labs, door, services)).run(sockets=[listener])
+            server(application(labs, identity, services)).run(sockets=[listener])
     finally:
         services.stop()
 
@@ -96,4 +96,4 @@ def _warm(services: Services, lab: AbstractLab) -> None:
         if kernel is None:
             _log.error("the first lab could not be prepared: %s", sentence)
 
-    services.foundry.fetch(lab, lab.structure(lab.opening()), done)
+    services.code_store.fetch(lab, lab.structure(lab.opening()), done)

@@ -10,7 +10,7 @@ from typing import Final
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.server.outbox import Outbox
 from holonomy.studio.server.services import Services
-from holonomy.studio.session.session_thread import Live
+from holonomy.studio.session.session_thread import SessionThread
 
 MOST_CLIENTS: Final = 32
 MOST_LEFT: Final = 8
@@ -21,7 +21,7 @@ SECONDS_LEFT: Final = 120.0
 
 @dataclass
 class _Entry:
-    live: Live
+    live: SessionThread
     outbox: Outbox | None
     left: float = 0.0
 
@@ -38,7 +38,7 @@ class Sessions:
         """Whether as many pages are served as can be."""
         return sum(entry.outbox is not None for entry in self._entries.values()) >= MOST_CLIENTS
 
-    def join(self, name: str, lab: AbstractLab, outbox: Outbox) -> tuple[str, Live, bool, Outbox | None]:
+    def join(self, name: str, lab: AbstractLab, outbox: Outbox) -> tuple[str, SessionThread, bool, Outbox | None]:
         """The simulation of that name, or a new one under a new name.
 
         Returns its name, itself, whether it was there before, and the outbox of a page that it is taken from.
@@ -46,7 +46,7 @@ class Sessions:
         self.tidy()
         entry = self._entries.get(name)
         if entry is None or entry.live.lab.name != lab.name:
-            name, entry = secrets.token_urlsafe(12), _Entry(Live(lab, self._services), None)
+            name, entry = secrets.token_urlsafe(12), _Entry(SessionThread(lab, self._services), None)
             self._entries[name] = entry
             entry.live.start()
             resumed, before = False, None

@@ -8,27 +8,27 @@ SPACING: Final = 960
 MOST_KEPT: Final = 2048
 
 State = Any
-"""A mover's own state: immutable, opaque, exact. Keeping the object keeps every bit of the motion."""
+"""A motion's own state: immutable, opaque, exact. Keeping the object keeps every bit of the motion."""
 
 
-class AbstractMover(Protocol):
-    """What an orbit needs to go on."""
+class AbstractStepper(Protocol):
+    """What an trajectory needs to go on."""
 
     def advance(self, state: State, steps: int) -> State:
         """The state `steps` steps later; `advance(advance(s, a), b)` and `advance(s, a + b)` have the same bits."""
         ...
 
 
-class Orbit:
-    r"""The sequence \(s_0, s_1 = \Phi(s_0), s_2 = \Phi(s_1), \dots\) of one mover from one start.
+class CheckpointedTrajectory:
+    r"""The sequence \(s_0, s_1 = \Phi(s_0), s_2 = \Phi(s_1), \dots\) of one motion from one start.
 
     \(\Phi\) is deterministic, so it is enough to keep some of the states: \(s_k\) is computed again from the last kept
     one before it, with the same bits. When `MOST_KEPT` are kept, every second one goes and the spacing doubles: memory
-    is bounded and the whole orbit, back to its start, stays within reach.
+    is bounded and the whole trajectory, back to its start, stays within reach.
     """
 
-    def __init__(self, mover: AbstractMover, start: State, *, spacing: int = SPACING, most_kept: int = MOST_KEPT):
-        self.mover = mover
+    def __init__(self, motion: AbstractStepper, start: State, *, spacing: int = SPACING, most_kept: int = MOST_KEPT):
+        self.motion = motion
         self.start = start
         self._spacing = spacing
         self._most_kept = most_kept
@@ -43,7 +43,7 @@ class Orbit:
         """The state with number index + steps, given the one with number index; remembers some on the way."""
         while steps > 0:
             stride = min(steps, self._spacing - index % self._spacing)
-            state = self.mover.advance(state, stride)
+            state = self.motion.advance(state, stride)
             index += stride
             steps -= stride
             if index % self._spacing == 0:
@@ -53,7 +53,7 @@ class Orbit:
     def at(self, index: int) -> State:
         """The state with number `index`, exactly as it was or will be."""
         if index < 0:
-            raise ValueError(f"An orbit starts at 0, but state {index} was asked for.")
+            raise ValueError(f"An trajectory starts at 0, but state {index} was asked for.")
         nearest = index - index % self._spacing
         while nearest not in self._kept:  # not reached yet: start from the last one that was
             nearest -= self._spacing

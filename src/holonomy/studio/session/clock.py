@@ -15,7 +15,7 @@ _BEHIND: Final = 0.97
 """Part of the asked speed below which the user is warned; a single late tick is no news."""
 
 
-class Pacer:
+class Clock:
     """Turns seconds of the clock into steps of the motion.
 
     When the steps that are due take longer than their share of a tick, only as many as fit are given, the rest is

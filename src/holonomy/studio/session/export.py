@@ -41,17 +41,17 @@ def history(lab: AbstractLab, moment: Moment) -> History:
         first -= 1
     parts = moment.segments[first : moment.number + 1]
     lasts = [part.last for part in parts[:-1]] + [moment.index]
-    stride = moment.segment.mover.stride
+    stride = moment.segment.motion.stride
     stride *= 1 + sum(lasts) // (MOST_ROWS * stride)
     rows: list[Any] = []
     for part, last in zip(parts, lasts, strict=True):
-        state = part.orbit.start
+        state = part.trajectory.start
         if rows and part.t0 <= rows[-1].t:
             rows.pop()  # the state after a change by hand stands for that time
-        rows.append(part.mover.read(state))
+        rows.append(part.motion.read(state))
         for index in range(0, last, stride):
-            state = part.mover.advance(state, min(stride, last - index))
-            rows.append(part.mover.read(state))
+            state = part.motion.advance(state, min(stride, last - index))
+            rows.append(part.motion.read(state))
     t, q, v, channel, total = (
         np.array([getattr(row, name) for row in rows]) for name in ("t", "q", "v", "channel", "total")
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from holonomy.studio.compile.kernel import Kernel, Spot, Stopped
+from holonomy.studio.compile.kernel import Kernel, KernelState, Stopped
 from holonomy.studio.labs.base import AbstractLab, Drawing, GhostReading
 from holonomy.studio.labs.settings import Settings
 
@@ -17,7 +17,7 @@ NEAR: Final = 1e-7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trio:
+class MotionState:
     r"""The motion, its ghost and its neighbour at one time.
 
     The ghost goes its own way. The neighbour is brought back to distance `NEAR` along the line to it after every
@@ -25,9 +25,9 @@ class Trio:
     (Benettin, Galgani, Giorgilli and Strelcyn, Meccanica 15 (1980) 9).
     """
 
-    main: Spot
-    ghost: Spot | None = None
-    near: Spot | None = None
+    main: KernelState
+    ghost: KernelState | None = None
+    near: KernelState | None = None
     grown: float = 0.0
     growing: float = 0.0
     """Seconds over which it has grown."""
@@ -47,7 +47,7 @@ class Reading:
     total: float
 
 
-class Mover:
+class MotionWithGhost:
     """Moves a lab's system under fixed settings, with its ghost where there is one."""
 
     def __init__(self, lab: AbstractLab, settings: Settings, kernel: Kernel):
@@ -60,23 +60,25 @@ class Mover:
         self._anchors = lab.anchors(settings)
         self._energies = _energy_places(lab.drawn(settings), kernel.layout.channels)
 
-    def start(self, t: float, q: np.ndarray, v: np.ndarray, ghost: tuple[np.ndarray, np.ndarray] | None = None) -> Trio:
+    def start(
+        self, t: float, q: np.ndarray, v: np.ndarray, ghost: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> MotionState:
         """The state at time t; the ghost where it is told to be, or where the lab puts it."""
         main = self._begun(t, q, v)
         beside = self.lab.ghost(self.settings, q, v)
         if beside is None:
-            return Trio(main)
+            return MotionState(main)
         second = self._begun(t, *(beside if ghost is None else ghost))
         apart = NEAR / math.sqrt(len(q))
-        return Trio(main, second, self._begun(t, q + apart, v))
+        return MotionState(main, second, self._begun(t, q + apart, v))
 
-    def _begun(self, t: float, q: np.ndarray, v: np.ndarray) -> Spot:
+    def _begun(self, t: float, q: np.ndarray, v: np.ndarray) -> KernelState:
         return self.kernel.start(self._numbers, t, self.dt, q, v)
 
-    def advance(self, state: Trio, steps: int) -> Trio:
-        """The state `steps` steps later; see `AbstractMover`."""
+    def advance(self, state: MotionState, steps: int) -> MotionState:
+        """The state `steps` steps later; see `AbstractStepper`."""
         if state.ghost is None:
-            return Trio(self.kernel.advance(state.main, steps))
+            return MotionState(self.kernel.advance(state.main, steps))
         while steps > 0:
             # The neighbour is brought back at fixed numbers of steps, however the steps are cut into calls.
             stride = min(steps, self.stride - state.main.index % self.stride)
@@ -84,7 +86,7 @@ class Mover:
             steps -= stride
         return state
 
-    def _together(self, state: Trio, steps: int) -> Trio:
+    def _together(self, state: MotionState, steps: int) -> MotionState:
         main = self.kernel.advance(state.main, steps)
         assert state.ghost is not None
         ghost = self.kernel.advance(state.ghost, steps)
@@ -103,9 +105,9 @@ class Mover:
                 growing += self.stride * self.dt
                 back = NEAR / apart
                 near = self._begun(self.kernel.time(main), q + back * dq, v + back * dv)
-        return Trio(main, ghost, near, grown, growing)
+        return MotionState(main, ghost, near, grown, growing)
 
-    def read(self, state: Trio) -> Reading:
+    def read(self, state: MotionState) -> Reading:
         """What is seen of a state."""
         kernel, lab, settings = self.kernel, self.lab, self.settings
         main, ghost = state.main, state.ghost
@@ -126,7 +128,7 @@ class Mover:
             kernel.time(main), kernel.q(main), kernel.v(main), energy, channel, np.concatenate(points), strain, total
         )
 
-    def _divergence(self, state: Trio) -> float:
+    def _divergence(self, state: MotionState) -> float:
         kernel, ghost = self.kernel, state.ghost
         assert ghost is not None
         apart = self.lab.distance(self.settings, kernel.q(ghost), kernel.q(state.main))
@@ -139,5 +141,5 @@ def _energy_places(drawing: Drawing, count: int) -> list[int]:
     return [names.index(energy.name) for energy in drawing.energies if energy.name in names]
 
 
-def _exponent(state: Trio) -> float:
+def _exponent(state: MotionState) -> float:
     return state.grown / state.growing if state.growing > 0 else math.nan

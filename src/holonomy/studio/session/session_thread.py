@@ -16,7 +16,7 @@ from holonomy.studio.labs.settings import Refusal, Structure
 from holonomy.studio.server.outbox import Outbox
 from holonomy.studio.server.services import Services
 from holonomy.studio.session import side_requests
-from holonomy.studio.session.clock import TICK, Pacer
+from holonomy.studio.session.clock import TICK, Clock
 from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages
 
@@ -24,10 +24,10 @@ MOST_WAITING: Final = 256
 """Commands not yet carried out. A page sends a few per picture; one that sends more than this at once is broken."""
 
 _log = logging.getLogger(__name__)
-Event = messages.Command | Callable[["Live"], None]
+Event = messages.Command | Callable[["SessionThread"], None]
 
 
-class Live:
+class SessionThread:
     """One user's simulation, in a thread of its own. It outlives a lost connection: without a page, time is held."""
 
     def __init__(self, lab: AbstractLab, services: Services):
@@ -85,7 +85,7 @@ class Live:
         if self.outbox is not None:
             self.outbox.say(notice)
 
-    def post(self, event: Callable[[Live], None]) -> None:
+    def post(self, event: Callable[[SessionThread], None]) -> None:
         """Have this done in the simulation's own thread. From any thread."""
         self._post(event)
 
@@ -119,7 +119,7 @@ class Live:
         """Ask for the first structure's code; commands that come meanwhile are returned, None when told to stop."""
         structure = self.lab.structure(self.lab.opening())
         commands: list[Event] = []
-        self.services.foundry.fetch(
+        self.services.code_store.fetch(
             self.lab, structure, lambda kernel, sentence: self.post(lambda live: live._begin(kernel, sentence))
         )
         while self.simulation is None:
@@ -139,7 +139,7 @@ class Live:
             raise RuntimeError(sentence)
 
         def at_hand(structure: Structure) -> Kernel | None:
-            return self.services.foundry.kernel(self.lab, structure)
+            return self.services.code_store.kernel(self.lab, structure)
 
         self.simulation = Simulation(self.lab, at_hand)
 
@@ -149,10 +149,10 @@ class Live:
         if wanted == self._asked:
             return
         if self._asked is not None:
-            self.services.foundry.forgo(self.lab, self._asked)
+            self.services.code_store.release(self.lab, self._asked)
         self._asked = wanted
         if wanted is not None:
-            self.services.foundry.fetch(
+            self.services.code_store.fetch(
                 self.lab, wanted, lambda kernel, sentence: self.post(lambda live: live._came(wanted, kernel, sentence))
             )
 
@@ -166,7 +166,7 @@ class Live:
             self.say(messages.Refused(f"That could not be compiled: {sentence}", ""))
         else:
             simulation.supply(kernel)
-            self.services.foundry.ahead(self.lab, self.lab.likely(simulation.moment.settings))
+            self.services.code_store.prefetch(self.lab, self.lab.likely(simulation.moment.settings))
 
     # ── The page ──────────────────────────────────────────────────────────────────────────────────
 
@@ -200,8 +200,8 @@ class Live:
     def _loop(self, commands: list[Event]) -> None:
         simulation = self.simulation
         assert simulation is not None
-        pacer = Pacer(simulation.moment.segment.mover.dt)
-        self.services.foundry.ahead(self.lab, self.lab.likely(simulation.moment.settings))
+        pacer = Clock(simulation.moment.segment.motion.dt)
+        self.services.code_store.prefetch(self.lab, self.lab.likely(simulation.moment.settings))
         self._obey(simulation, commands)
         self._show(simulation, pacer)
         last = time.monotonic()
@@ -246,8 +246,8 @@ class Live:
         self._ask(simulation)
         self._changed = True
 
-    def _advance(self, simulation: Simulation, pacer: Pacer, elapsed: float) -> None:
-        pacer.follow(simulation.moment.segment.mover.dt)
+    def _advance(self, simulation: Simulation, pacer: Clock, elapsed: float) -> None:
+        pacer.follow(simulation.moment.segment.motion.dt)
         steps = pacer.steps(elapsed, simulation.speed)
         began = time.monotonic()
         try:
@@ -257,7 +257,7 @@ class Live:
             self._changed = True
         pacer.spent(steps, time.monotonic() - began)
 
-    def _show(self, simulation: Simulation, pacer: Pacer) -> None:
+    def _show(self, simulation: Simulation, pacer: Clock) -> None:
         outbox = self.outbox
         if outbox is None:
             return
@@ -275,7 +275,7 @@ class Live:
         """Send what stands still behind the motion, where it is another than the page has."""
         moment = simulation.moment
         behind = (simulation.revision, self.lab.surface_key(moment.settings))
-        before = (simulation.revision, moment.segment.orbit, moment.settings)
+        before = (simulation.revision, moment.segment.trajectory, moment.settings)
         if behind != self._scenery[0]:
             surface = simulation.surface()
             if surface is not None:

@@ -13,7 +13,7 @@ from holonomy.studio.session.timeline import Moment
 from holonomy.viewer.protocol import messages
 
 if TYPE_CHECKING:
-    from holonomy.studio.session.session_thread import Live
+    from holonomy.studio.session.session_thread import SessionThread
 
 _MEDIA: Final = {
     "python": ("py", "text/x-python; charset=utf-8"),
@@ -23,7 +23,7 @@ _MEDIA: Final = {
 }
 
 
-def run(live: Live, simulation: Simulation, command: messages.Command) -> None:
+def run(live: SessionThread, simulation: Simulation, command: messages.Command) -> None:
     """Answer the command if it is one of these; what takes long is answered later."""
     match command:
         case messages.Share():
@@ -35,12 +35,12 @@ def run(live: Live, simulation: Simulation, command: messages.Command) -> None:
             write = live.lab.snippet if kind == "python" else live.lab.scene
             _deliver(live, kind, write(settings, now.t, now.q, now.v).encode())
         case messages.Export(kind):
-            live.services.errands.submit(_record, live, kind, simulation.moment)
+            live.services.exports.submit(_record, live, kind, simulation.moment)
         case _:
             pass
 
 
-def _derive(live: Live, simulation: Simulation) -> None:
+def _derive(live: SessionThread, simulation: Simulation) -> None:
     revision = simulation.revision
 
     def done(future: Future[Any]) -> None:
@@ -50,25 +50,26 @@ def _derive(live: Live, simulation: Simulation) -> None:
         live.say(messages.Equations(revision, message, formulas))
 
     structure = live.lab.structure(simulation.moment.settings)
-    live.services.foundry.equations(live.lab, structure).add_done_callback(done)
+    live.services.code_store.equations(live.lab, structure).add_done_callback(done)
 
 
-def _record(live: Live, kind: str, moment: Moment) -> None:
+def _record(live: SessionThread, kind: str, moment: Moment) -> None:
     """Runs beside the simulation: the motion so far as a file."""
     try:
         found = export.history(live.lab, moment)
         if kind == "csv":
             data = export.as_csv(live.lab, found)
         else:
-            job = live.services.workshop.second.submit(f"{export.__name__}:as_netcdf", module_of(live.lab.name), found)
+            worker = live.services.workers.background
+            job = worker.submit(f"{export.__name__}:as_netcdf", module_of(live.lab.name), found)
             data = job.result()
         _deliver(live, kind, data)
     except Exception as error:  # noqa: BLE001 - whatever it is, the user must hear of it
         live.say(messages.Refused(f"The file could not be made: {error}", messages.tag(messages.Export)))
 
 
-def _deliver(live: Live, kind: str, data: bytes) -> None:
+def _deliver(live: SessionThread, kind: str, data: bytes) -> None:
     ending, media = _MEDIA[kind]
     name = f"{live.lab.name}.{ending}"
-    key = live.services.shelf.put(File(data, name, media))
+    key = live.services.downloads.put(File(data, name, media))
     live.say(messages.Download(f"download/{key}", name))

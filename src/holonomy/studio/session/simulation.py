@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,8 +12,9 @@ from holonomy.studio.compile.kernel import Kernel, Stopped
 from holonomy.studio.labs.base import PRESET, AbstractLab
 from holonomy.studio.labs.settings import Refusal, Settings, Structure, checked
 from holonomy.studio.session import share_link as document
-from holonomy.studio.session.checkpointed_trajectory import Orbit
-from holonomy.studio.session.motion_with_ghost import Mover, Reading
+from holonomy.studio.session.actions import Action, Pending, Snapshot, label_of
+from holonomy.studio.session.checkpointed_trajectory import CheckpointedTrajectory
+from holonomy.studio.session.motion_with_ghost import MotionWithGhost, Reading
 from holonomy.studio.session.share_link import Document
 from holonomy.studio.session.timeline import Moment, Segment, beginning
 from holonomy.viewer.protocol import messages
@@ -26,33 +26,6 @@ MOST_SAMPLES: Final = 512
 Kernels = Callable[[Structure], Kernel | None]
 """The code for a structure where it is at hand, None where it must be made first."""
 Pair = tuple[np.ndarray, np.ndarray]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Snapshot:
-    """Everything that undo restores."""
-
-    moment: Moment
-    speed: float
-    playing: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """An entry of the undo list: what was done, and how things were on the other side of it."""
-
-    name: str
-    snapshot: Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """Settings that wait for their code; with `state`, what the motion goes on from then."""
-
-    settings: Settings
-    structure: Structure
-    state: Document | None = None
-    reset: bool = False
 
 
 class Simulation:
@@ -100,7 +73,7 @@ class Simulation:
         """Let the motion go on; `Refusal` when it cannot, with the last good state kept and time held."""
         while steps > 0:
             # Rows end at whole pictures, so that curves are even and the same at every speed.
-            picture, index = self._now.segment.mover.stride, self._now.index
+            picture, index = self._now.segment.motion.stride, self._now.index
             stride = min(steps, picture - index % picture)
             self._arrive(self._later(stride), row=(index + stride) % picture == 0)
             steps -= stride
@@ -162,16 +135,16 @@ class Simulation:
 
     def document(self) -> str:
         """The present state as a document."""
-        state, mover = self._now.state, self._now.segment.mover
+        state, motion = self._now.state, self._now.segment.motion
         now = self._reading
-        ghost = None if state.ghost is None else (mover.kernel.q(state.ghost), mover.kernel.v(state.ghost))
+        ghost = None if state.ghost is None else (motion.kernel.q(state.ghost), motion.kernel.v(state.ghost))
         found = Document(self._now.settings, self.speed, now.t, now.q, now.v, ghost)
         return document.written(self.lab, found)
 
     def controls(self, message: str = "") -> messages.Controls:
         """What the page's controls should show."""
         settings = self._now.settings if self._pending is None else self._pending.settings
-        kernel = self._now.segment.mover.kernel
+        kernel = self._now.segment.motion.kernel
         shown = self._now.settings
         return messages.Controls(
             "ready" if self._pending is None else "compiling",
@@ -203,19 +176,19 @@ class Simulation:
 
     def surface(self) -> messages.Surface | None:
         """The coloured surface behind the motion, as it is under the present settings."""
-        return self.lab.surface(self._now.settings, self._now.segment.mover.kernel)
+        return self.lab.surface(self._now.settings, self._now.segment.motion.kernel)
 
     def curves(self) -> messages.Curves | None:
         """The lines and marks that stand while the present segment lasts."""
         segment = self._now.segment
-        kernel, start = segment.mover.kernel, segment.orbit.start.main
+        kernel, start = segment.motion.kernel, segment.trajectory.start.main
         return self.lab.curves(segment.settings, kernel, kernel.q(start), kernel.v(start))
 
     # ── One command each ──────────────────────────────────────────────────────────────────────────
 
     def _step(self, frames: int, repeat: bool) -> None:
         now = self._now
-        steps = frames * now.segment.mover.stride
+        steps = frames * now.segment.motion.stride
         if frames < 0 and now.number == 0 and now.index == 0:
             raise Refusal("This motion starts here; undo goes back to what was before.")
         then = self._later(steps) if frames >= 0 else now.back(-steps)
@@ -243,14 +216,14 @@ class Simulation:
         if self.held is None:
             raise Refusal("No body is held; a drag begins with taking hold of one.")
         now = self._reading
-        q = self.lab.dragged(self._now.settings, self._now.segment.mover.kernel, now.q, self.held, target)
+        q = self.lab.dragged(self._now.settings, self._now.segment.motion.kernel, now.q, self.held, target)
         self._continue(f"drag of {self.view.bodies[self.held].label}", q, np.zeros_like(q), group=True)
 
     def _release(self, velocity: np.ndarray) -> None:
         held, self.held = self.held, None
         if held is not None and self.view.bodies[held].throws and velocity.any():
             now = self._reading
-            v = self.lab.thrown(self._now.settings, self._now.segment.mover.kernel, now.q, held, velocity)
+            v = self.lab.thrown(self._now.settings, self._now.segment.motion.kernel, now.q, held, velocity)
             self._continue(f"drag of {self.view.bodies[held].label}", now.q, v, group=True)  # one gesture, one action
         self._grouped = None
 
@@ -258,7 +231,7 @@ class Simulation:
         base = self._now.settings if self._pending is None else self._pending.settings
         settings = self.lab.completed(checked(self.view, base, command))
         if settings != base:
-            self._remember(_label(self.view, command), group=isinstance(command, messages.SetParameter))
+            self._remember(label_of(self.view, command), group=isinstance(command, messages.SetParameter))
             self._want(settings)
         if isinstance(command, messages.SetParameter) and command.settled:
             self._grouped = None
@@ -272,7 +245,7 @@ class Simulation:
             self._remember(button.label)
             self._want(settings, reset=True)
             return
-        now, settings, kernel = self._reading, self._now.settings, self._now.segment.mover.kernel
+        now, settings, kernel = self._reading, self._now.settings, self._now.segment.motion.kernel
         effect = self.lab.pressed(settings, kernel, name, now.q, now.v)
         segment = self._segment(effect.settings, kernel, now.t, effect.q, effect.v)
         self._remember(button.label)
@@ -346,19 +319,19 @@ class Simulation:
 
     def _continue(self, name: str, q: np.ndarray, v: np.ndarray, *, group: bool = False) -> None:
         """Go on from another state at the same time; the ghost starts beside it again."""
-        segment = self._segment(self._now.settings, self._now.segment.mover.kernel, self._reading.t, q, v)
+        segment = self._segment(self._now.settings, self._now.segment.motion.kernel, self._reading.t, q, v)
         self._remember(name, group=group)
         self._arrive(self._now.followed(segment), broken=True)
 
     def _segment(
         self, settings: Settings, kernel: Kernel, t: float, q: np.ndarray, v: np.ndarray, ghost: Pair | None = None
     ) -> Segment:
-        mover = Mover(self.lab, settings, kernel)
+        motion = MotionWithGhost(self.lab, settings, kernel)
         try:
-            start = mover.start(t, q, v, ghost)
+            start = motion.start(t, q, v, ghost)
         except Stopped as error:
             raise Refusal(str(error)) from error
-        return Segment(mover, Orbit(mover, start), settings, t, mover.read(start).total, 0)
+        return Segment(motion, CheckpointedTrajectory(motion, start), settings, t, motion.read(start).total, 0)
 
     def _later(self, steps: int) -> Moment:
         try:
@@ -372,7 +345,7 @@ class Simulation:
         settings = moment.settings
         alike = self._outline is None or self.lab.columns(self._now.settings) == self.lab.columns(settings)
         self._now = moment
-        self._reading = moment.segment.mover.read(moment.state)
+        self._reading = moment.segment.motion.read(moment.state)
         outline = self.lab.outline(settings)
         if outline != self._outline:
             self._outline = outline
@@ -397,11 +370,3 @@ class Simulation:
         self._undo.append(Action(name, Snapshot(self._now, self.speed, self.playing)))
         del self._undo[:-MOST_UNDOS]
         self._redo.clear()
-
-
-def _label(view: messages.LabView, command: messages.SetParameter | messages.SetChoice | messages.SetToggle) -> str:
-    """What the user calls the thing that a command sets."""
-    for known in (*view.parameters, *view.choices, *view.toggles):
-        if known.name == command.name:
-            return known.label
-    return command.name

@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from holonomy.studio.labs.settings import Settings
-from holonomy.studio.session.checkpointed_trajectory import Orbit
-from holonomy.studio.session.motion_with_ghost import Mover, Trio
+from holonomy.studio.session.checkpointed_trajectory import CheckpointedTrajectory
+from holonomy.studio.session.motion_with_ghost import MotionState, MotionWithGhost
 
 MOST_SEGMENTS: Final = 256
 KEPT_WHEN_LEFT: Final = 32
-"""States that an orbit keeps once it lies in the past, so that many of them do not fill the memory."""
+"""States that an trajectory keeps once it lies in the past, so that many of them do not fill the memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segment:
     """One unbroken motion: where it began, under which settings, and how many steps of it have been seen."""
 
-    mover: Mover
-    orbit: Orbit
+    motion: MotionWithGhost
+    trajectory: CheckpointedTrajectory
     settings: Settings
     t0: float
     energy: float
@@ -29,7 +29,7 @@ class Segment:
     @property
     def end(self) -> float:
         """The time of the last step seen."""
-        return self.t0 + self.last * self.mover.dt
+        return self.t0 + self.last * self.motion.dt
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class Moment:
     segments: tuple[Segment, ...]
     number: int
     index: int
-    state: Trio
+    state: MotionState
 
     @property
     def segment(self) -> Segment:
@@ -64,7 +64,7 @@ class Moment:
     def later(self, steps: int) -> Moment:
         """Further along this motion; what followed it is left behind once it goes beyond."""
         segment, index = self.segment, self.index + steps
-        state = segment.orbit.advance(self.index, self.state, steps)
+        state = segment.trajectory.advance(self.index, self.state, steps)
         segments = self.segments
         if index > segment.last:
             segments = (*segments[: self.number], replace(segment, last=index))
@@ -77,25 +77,25 @@ class Moment:
             number -= 1
             index += self.segments[number].last
         index = max(0, index)
-        return Moment(self.segments, number, index, self.segments[number].orbit.at(index))
+        return Moment(self.segments, number, index, self.segments[number].trajectory.at(index))
 
     def at(self, time: float) -> Moment:
         """The exact state at the step nearest to a time that has been seen."""
         number = max((k for k, segment in enumerate(self.segments) if segment.t0 <= time), default=0)
         segment = self.segments[number]
-        index = min(segment.last, max(0, round((time - segment.t0) / segment.mover.dt)))
-        return Moment(self.segments, number, index, segment.orbit.at(index))
+        index = min(segment.last, max(0, round((time - segment.t0) / segment.motion.dt)))
+        return Moment(self.segments, number, index, segment.trajectory.at(index))
 
     def followed(self, segment: Segment) -> Moment:
         """A new motion that begins now; of this one, what was seen up to now is kept."""
         past = self.segments[: self.number]
         if self.index > 0:
             past = (*past, replace(self.segment, last=self.index))
-            self.segment.orbit.thin(KEPT_WHEN_LEFT)
+            self.segment.trajectory.thin(KEPT_WHEN_LEFT)
         segments = (*past, segment)[-MOST_SEGMENTS:]
-        return Moment(segments, len(segments) - 1, 0, segment.orbit.start)
+        return Moment(segments, len(segments) - 1, 0, segment.trajectory.start)
 
 
 def beginning(segment: Segment) -> Moment:
     """A motion with nothing before it."""
-    return Moment((segment,), 0, 0, segment.orbit.start)
+    return Moment((segment,), 0, 0, segment.trajectory.start)
