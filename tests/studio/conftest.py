@@ -49,7 +49,7 @@ class FakeKernel(Kernel):
         y, h = spot.row.copy(), spot.dt
         t = spot.t0 + (spot.index + steps) * h
         if self.broken_at is not None and t > self.broken_at:
-            raise Stopped("The motion stopped at t = 1.5 s: the numbers grew beyond all bounds.")
+            raise Stopped("The motion stopped at t = 1.5 s: the numbers overflowed.")
         for _ in range(steps):
             a = self._slope(spot.numbers, y)
             b = self._slope(spot.numbers, y + h / 2 * a)

@@ -78,7 +78,7 @@ def record(run: Run, *, title: str | None = None, rods: bool | None = None, spee
     if picture is not None and rods is not None:
         picture = Drawn(picture.x, _chain(picture.x.shape[1]) if rods else (), picture.note)
     moving = kinetic(run)
-    shape = describe_run.Outline(
+    shape = describe_run.RunView(
         run.names, run.kinds, moving is not None, np.shape(run.multipliers)[-1], describe_run.picture(picture)
     )
     table = columns(run, moving)

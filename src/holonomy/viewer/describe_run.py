@@ -62,7 +62,7 @@ def ordinal(n: int) -> str:
 
 
 @dataclass(frozen=True)
-class Sketch:
+class PictureShape:
     """The form of a picture: its dimension, particles and rods, counted with the fixed point if there is one."""
 
     dimension: int
@@ -72,14 +72,14 @@ class Sketch:
 
 
 @dataclass(frozen=True)
-class Outline:
+class RunView:
     """The form of what is shown."""
 
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     natural: bool
     multipliers: int
-    sketch: Sketch | None
+    sketch: PictureShape | None
 
     def lab(self, title: str, summary: str, method: str, dt: float, duration: float, speed: float) -> messages.LabView:
         """What the viewer is told."""
@@ -180,7 +180,7 @@ class Outline:
         return tuple(plots[:3] if len(plots) > 3 else plots)
 
 
-def picture(drawn: Drawn | None) -> Sketch | None:
+def picture(drawn: Drawn | None) -> PictureShape | None:
     """The form of what is drawn."""
     if drawn is None:
         return None
@@ -188,7 +188,7 @@ def picture(drawn: Drawn | None) -> Sketch | None:
     shown = min(count, _MOST_BODIES)
     anchors = int(any(ORIGIN in rod for rod in drawn.rods))
     rods = tuple((i + anchors, j + anchors) for i, j in drawn.rods if max(i, j) < shown)
-    return Sketch(3 if d >= 3 else 2, shown, anchors, rods)
+    return PictureShape(3 if d >= 3 else 2, shown, anchors, rods)
 
 
 def spots(drawn: Drawn | None, rows: int) -> Float[np.ndarray, "rows points d"]:
@@ -203,7 +203,7 @@ def spots(drawn: Drawn | None, rows: int) -> Float[np.ndarray, "rows points d"]:
     return np.concatenate([np.zeros((rows, sketch.anchors, sketch.dimension)), x], axis=1)
 
 
-def middle(points: Float[np.ndarray, "rows points d"], sketch: Sketch | None) -> Float[np.ndarray, " d"]:
+def middle(points: Float[np.ndarray, "rows points d"], sketch: PictureShape | None) -> Float[np.ndarray, " d"]:
     """The middle of the picture: the origin, unless everything happens far from it."""
     origin = np.zeros(points.shape[2])
     finite = points[np.isfinite(points).all(axis=(1, 2))]

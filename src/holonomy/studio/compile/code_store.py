@@ -1,4 +1,4 @@
-"""Where compiled code comes from: memory, the disk, or the workers."""
+"""Compiled code by structure: in memory, on disk, or made by a worker process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FORM: Final = 1
 MOST_KERNELS: Final = 256
 
 Done = Callable[[Kernel | None, str], None]
-"""Told the kernel, or None and why there is none."""
+"""Called with the kernel, or with None and the reason."""
 
 
 def build(module: str, structure: Structure) -> bytes:
@@ -45,7 +45,7 @@ def equations(module: str, structure: Structure) -> tuple[str, tuple[tuple[str, 
 
 @dataclass
 class _Compilation:
-    """A job in the workers and how many wait for it."""
+    """A job of a worker process and how many wait for it."""
 
     future: Future[Any]
     ahead: bool
@@ -81,7 +81,7 @@ class CodeStore:
         with self._lock:
             making = self._made.get(key)
             if making is not None and making.ahead and not ahead and making.future.cancel():
-                making = None  # it waited its turn among things less urgent
+                making = None  # it was queued as less urgent
             if making is None:
                 worker, urgency = (self._workers.background, BACKGROUND) if ahead else (self._workers.urgent, URGENT)
                 making = _Compilation(
@@ -92,7 +92,7 @@ class CodeStore:
         making.future.add_done_callback(functools.partial(self._finished, key, done))
 
     def release(self, lab: AbstractLab, structure: Structure) -> None:
-        """Someone who asked for this kernel no longer wants it; when no one does and its turn has not come, drop it."""
+        """One caller of `fetch` no longer needs this kernel; a queued compilation that no one needs is cancelled."""
         key = (lab.name, structure)
         with self._lock:
             making = self._made.get(key)
@@ -102,7 +102,7 @@ class CodeStore:
                     del self._made[key]
 
     def prefetch(self, lab: AbstractLab, structures: tuple[Structure, ...]) -> None:
-        """Make these while there is time, in this order."""
+        """Compile these in the background, in this order."""
         for structure in structures:
             if (lab.name, structure) not in self._kernels:
                 self.fetch(lab, structure, lambda kernel, sentence: None, ahead=True)

@@ -1,4 +1,4 @@
-"""The motion of one structure as loaded machine code: states in, states and what is seen of them out. Without JAX."""
+"""The motion of one structure as loaded machine code: from states to later ones and to what is shown. No JAX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holonomy.trace.native.object_file import Parcel, Routine
 
 _NOT_FINITE: Final = 1
 _SENTENCES: Final = {
-    _NOT_FINITE: "the numbers grew beyond all bounds",
+    _NOT_FINITE: "the numbers overflowed",
     2: "the equations of an implicit step could not be solved",
 }
 
@@ -24,7 +24,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Layout:
-    """How many numbers there are of each kind in what a kernel sees of a state."""
+    """How many numbers of each kind the compiled code returns for a state."""
 
     coordinates: int
     channels: int
@@ -61,7 +61,7 @@ class KernelState:
 
 
 class Kernel:
-    """Machine code for one structure, shared by all who have it. States are values; nothing here changes."""
+    """Machine code for one structure, shared by all sessions. States are values; nothing here changes."""
 
     def __init__(self, compile_program: CompiledProgram):
         self.layout = compile_program.layout

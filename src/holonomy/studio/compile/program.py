@@ -1,4 +1,4 @@
-"""From a lab's system to machine code for its motion and its picture. Runs in the workers: it traces with JAX."""
+"""From a lab's system to machine code for its motion and its drawing. Runs in a worker process: it traces with JAX."""
 
 from __future__ import annotations
 

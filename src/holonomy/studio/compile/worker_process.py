@@ -1,6 +1,6 @@
 """Python processes beside the server that trace, compile and derive, so that the one that feeds the pages never waits.
 
-Tracing holds the interpreter's lock: in the server's own process it would stop every picture. A worker is told what to
+Tracing holds the interpreter's lock: in the server's own process it would delay every frame. A worker is told what to
 call by pickles on its standard input and answers on its standard output; it ends when the server does, however that
 ends, because its input closes. `python -m holonomy.studio.compile.worker_process` is a worker.
 """

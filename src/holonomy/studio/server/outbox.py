@@ -16,12 +16,12 @@ from holonomy.viewer.protocol import messages
 from holonomy.viewer.protocol.codec import encode
 
 MOST_IN_FLIGHT: Final = 3
-"""Frames sent and not yet seen by the page. With more than one, a round trip does not cost a picture."""
+"""Frames sent and not yet seen by the page. With more than one, a round trip does not delay the next frame."""
 MOST_ANSWERS: Final = 16
 
 
 class ConnectionTakenOver(Exception):
-    """The page is not served any longer; the sentence says why."""
+    """The page is no longer served; the sentence says why."""
 
 
 class Outbox:

@@ -73,7 +73,7 @@ def bind(host: str, port: int) -> socket.socket:
         raise ValueError(f"A port is a number from 0 to 65535, but port={port} was given.")
     family = socket.AF_INET6 if host == "::1" else socket.AF_INET
     for candidate in range(port, min(port + PORTS_TO_TRY, 65536)) if port else (0,):
-        # Named as TCP, so that asyncio turns Nagle's delay off: without it a drag waits 40 ms for its picture.
+        # Named as TCP, so that asyncio turns Nagle's delay off: without it the frame of a drag is delayed by 40 ms.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             if os.name == "posix":  # elsewhere the option would let two servers share a port
@@ -90,7 +90,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def _warm(services: Services, lab: AbstractLab) -> None:
-    """Compile while the browser opens. A failure is told to whoever opens the page, where it will happen again."""
+    """Compile while the browser opens. A failure is not reported here: it happens again when a page opens."""
 
     def done(kernel: Kernel | None, sentence: str) -> None:
         if kernel is None:

@@ -1,25 +1,25 @@
-"""How many steps the clock asks for, and how many there is time for."""
+"""How many steps are due by the wall clock, and how many can be computed in time."""
 
 from __future__ import annotations
 
 from typing import Final
 
 TICK: Final = 1 / 60
-"""Seconds between two pictures."""
+"""Seconds between two frames."""
 
 _SHARE: Final = 0.7
-"""Part of a tick that physics may take; the rest is for commands, frames and other users' threads."""
+"""Part of a tick that the steps may take; the rest is for commands, frames and other users' threads."""
 _LONGEST: Final = 4 * TICK
 _MEMORY: Final = 0.1
 _BEHIND: Final = 0.97
-"""Part of the asked speed below which the user is warned; a single late tick is no news."""
+"""Part of the chosen speed below which the user is warned; a single late tick does not matter."""
 
 
 class Clock:
     """Turns seconds of the clock into steps of the motion.
 
     When the steps that are due take longer than their share of a tick, only as many as fit are given, the rest is
-    dropped rather than owed, and `behind` says so: the motion runs slower than asked, but the picture never freezes.
+    dropped, and `behind` says so: the motion runs slower than chosen, but frames keep coming.
     """
 
     def __init__(self, dt: float):
@@ -31,7 +31,7 @@ class Clock:
 
     @property
     def behind(self) -> bool:
-        """Whether the motion runs noticeably slower than asked."""
+        """Whether the motion runs noticeably slower than chosen."""
         return self._served < _BEHIND
 
     def follow(self, dt: float) -> None:
@@ -40,7 +40,7 @@ class Clock:
             self._dt, self._owed, self._cost = dt, 0.0, 0.0
 
     def rest(self) -> None:
-        """Time was held: nothing is owed."""
+        """Time was paused: no steps are due."""
         self.rate = 0.0
         self._owed = 0.0
         self._served = 1.0

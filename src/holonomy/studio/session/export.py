@@ -22,7 +22,7 @@ MOST_ROWS: Final = 100_000
 
 @dataclass(frozen=True)
 class History:
-    """The motion so far under one outline, a row for each picture, the times increasing."""
+    """The motion so far under one outline, a row for each frame, the times increasing."""
 
     settings: Settings
     t: Float[np.ndarray, " times"]
@@ -47,7 +47,7 @@ def history(lab: AbstractLab, moment: Moment) -> History:
     for part, last in zip(parts, lasts, strict=True):
         state = part.trajectory.start
         if rows and part.t0 <= rows[-1].t:
-            rows.pop()  # the state after a change by hand stands for that time
+            rows.pop()  # at that time the file has the state after the change
         rows.append(part.motion.read(state))
         for index in range(0, last, stride):
             state = part.motion.advance(state, min(stride, last - index))

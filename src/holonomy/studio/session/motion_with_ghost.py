@@ -1,4 +1,4 @@
-"""A motion, the ghost beside it, and how fast motions part."""
+"""A motion, its ghost, and the rate at which nearby motions diverge."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ NEAR: Final = 1e-7
 class MotionState:
     r"""The motion, its ghost and its neighbour at one time.
 
-    The ghost goes its own way. The neighbour is brought back to distance `NEAR` along the line to it after every
-    picture, and `grown` adds up the logarithms of the growth in between: over time it tends to \(\lambda_1 t\)
+    The ghost moves independently. The neighbour is brought back to distance `NEAR` along the line to it after every
+    frame, and `grown` adds up the logarithms of the growth in between: over time it tends to \(\lambda_1 t\)
     (Benettin, Galgani, Giorgilli and Strelcyn, Meccanica 15 (1980) 9).
     """
 
@@ -63,7 +63,7 @@ class MotionWithGhost:
     def start(
         self, t: float, q: np.ndarray, v: np.ndarray, ghost: tuple[np.ndarray, np.ndarray] | None = None
     ) -> MotionState:
-        """The state at time t; the ghost where it is told to be, or where the lab puts it."""
+        """The state at time t; the ghost in the given state, or where the lab starts it."""
         main = self._begun(t, q, v)
         beside = self.lab.ghost(self.settings, q, v)
         if beside is None:

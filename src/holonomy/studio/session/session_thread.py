@@ -21,14 +21,14 @@ from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages
 
 MOST_WAITING: Final = 256
-"""Commands not yet carried out. A page sends a few per picture; one that sends more than this at once is broken."""
+"""Commands not yet carried out. A page sends a few per frame; one that sends more than this at once has a fault."""
 
 _log = logging.getLogger(__name__)
 Event = messages.Command | Callable[["SessionThread"], None]
 
 
 class SessionThread:
-    """One user's simulation, in a thread of its own. It outlives a lost connection: without a page, time is held."""
+    """One user's simulation, in a thread of its own. It outlives a lost connection: without a page, time is paused."""
 
     def __init__(self, lab: AbstractLab, services: Services):
         self.lab = lab
@@ -42,7 +42,7 @@ class SessionThread:
         self._revision = 0
         self._asked: Structure | None = None
         self._changed = True
-        self._scenery: tuple[object, object] = (None, None)
+        self._static: tuple[object, object] = (None, None)
         self._thread = threading.Thread(target=self._main, name=f"studio-{lab.name}", daemon=True)
 
     @property
@@ -64,11 +64,11 @@ class SessionThread:
 
     def attach(self, outbox: Outbox) -> None:
         """Show everything to this page from now on."""
-        self._post(lambda live: live._meet(outbox))
+        self._post(lambda live: live._connected(outbox))
 
     def detach(self, outbox: Outbox) -> None:
         """This page has gone."""
-        self._post(lambda live: live._part(outbox))
+        self._post(lambda live: live._disconnected(outbox))
 
     def stop(self) -> None:
         """End the thread as soon as its present step is done."""
@@ -99,14 +99,14 @@ class SessionThread:
             commands = self._open()
             if commands is not None:
                 self._loop(commands)
-        except Exception as error:  # noqa: BLE001 - the thread's last stand: the page must say so, not freeze
+        except Exception as error:  # noqa: BLE001 - the page must show it instead of freezing
             _log.exception("a simulation ended")
             sentence = f"The simulation ended: {error}"
             self._report("failed", sentence)
-            self._bury(sentence)
+            self._after_failure(sentence)
 
-    def _bury(self, sentence: str) -> None:
-        """Tell pages that still come what has happened."""
+    def _after_failure(self, sentence: str) -> None:
+        """Tell pages that connect later what has happened."""
         while (events := self._wait(None)) is not None:
             for event in events:
                 if callable(event):
@@ -153,10 +153,12 @@ class SessionThread:
         self._asked = wanted
         if wanted is not None:
             self.services.code_store.fetch(
-                self.lab, wanted, lambda kernel, sentence: self.post(lambda live: live._came(wanted, kernel, sentence))
+                self.lab,
+                wanted,
+                lambda kernel, sentence: self.post(lambda live: live._got_code(wanted, kernel, sentence)),
             )
 
-    def _came(self, structure: Structure, kernel: Kernel | None, sentence: str) -> None:
+    def _got_code(self, structure: Structure, kernel: Kernel | None, sentence: str) -> None:
         simulation = self.simulation
         if simulation is None or simulation.wanted != structure:
             return
@@ -170,15 +172,15 @@ class SessionThread:
 
     # ── The page ──────────────────────────────────────────────────────────────────────────────────
 
-    def _meet(self, outbox: Outbox) -> None:
+    def _connected(self, outbox: Outbox) -> None:
         self.outbox = outbox
         self._revision = 0
-        self._scenery = (None, None)
+        self._static = (None, None)
         self._changed = True
         if self.simulation is None:
             self._report("compiling", "Compiling the equations of motion.")
 
-    def _part(self, outbox: Outbox) -> None:
+    def _disconnected(self, outbox: Outbox) -> None:
         if self.outbox is outbox:
             self.outbox = None
             if self.simulation is not None and self.simulation.held is not None:
@@ -202,7 +204,7 @@ class SessionThread:
         assert simulation is not None
         pacer = Clock(simulation.moment.segment.motion.dt)
         self.services.code_store.prefetch(self.lab, self.lab.likely(simulation.moment.settings))
-        self._obey(simulation, commands)
+        self._carry_out(simulation, commands)
         self._show(simulation, pacer)
         last = time.monotonic()
         while True:
@@ -211,7 +213,7 @@ class SessionThread:
             if events is None:
                 return
             if events:
-                self._obey(simulation, events)
+                self._carry_out(simulation, events)
             now = time.monotonic()
             if running and simulation.playing and simulation.held is None and self.outbox is not None:
                 self._advance(simulation, pacer, now - last)
@@ -231,9 +233,9 @@ class SessionThread:
             self._inbox.clear()
             return events
 
-    def _obey(self, simulation: Simulation, events: list[Event]) -> None:
+    def _carry_out(self, simulation: Simulation, events: list[Event]) -> None:
         for event, following in itertools.zip_longest(events, events[1:]):
-            if _overtaken(event, following):
+            if _superseded(event, following):
                 continue
             try:
                 if callable(event):
@@ -267,27 +269,27 @@ class SessionThread:
         if self._changed:
             self._changed = False
             outbox.say(simulation.controls())
-        self._decorate(simulation, outbox)
+        self._show_static(simulation, outbox)
         self._sequence += 1
         outbox.show(simulation.frame(self._sequence, rate=pacer.rate, behind=pacer.behind))
 
-    def _decorate(self, simulation: Simulation, outbox: Outbox) -> None:
+    def _show_static(self, simulation: Simulation, outbox: Outbox) -> None:
         """Send what stands still behind the motion, where it is another than the page has."""
         moment = simulation.moment
         behind = (simulation.revision, self.lab.surface_key(moment.settings))
         before = (simulation.revision, moment.segment.trajectory, moment.settings)
-        if behind != self._scenery[0]:
+        if behind != self._static[0]:
             surface = simulation.surface()
             if surface is not None:
                 outbox.say(surface)
-        if before != self._scenery[1]:
+        if before != self._static[1]:
             curves = simulation.curves()
             if curves is not None:
                 outbox.say(curves)
-        self._scenery = (behind, before)
+        self._static = (behind, before)
 
 
-def _overtaken(event: Event, following: Event | None) -> bool:
+def _superseded(event: Event, following: Event | None) -> bool:
     """Whether the next command makes this one's result invisible: only the last place of a pointer matters."""
     match event, following:
         case messages.DragMove(), messages.DragMove():

@@ -1,4 +1,4 @@
-"""A state as a versioned JSON document: what a share link holds, checked strictly when it comes back."""
+"""A state as a versioned JSON document, which a share link contains; it is checked strictly when it is read."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def read(lab: AbstractLab, text: str) -> Document:
     speed, t = _number(data["speed"], "speed"), _number(data["t"], "time")
     view = lab.view(settings, 0)
     if not (view.speed_low <= speed <= view.speed_high and abs(t) <= 1e9):
-        raise Refusal("The link's state has a speed or a time that the studio does not know.")
+        raise Refusal("The link's state has a speed or a time out of range.")
     size = len(lab.columns(settings))
     q, v = lab.admitted(settings, *(_row(data[name], size) for name in "qv"))
     ghost = None

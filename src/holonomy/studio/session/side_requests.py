@@ -64,8 +64,8 @@ def _record(live: SessionThread, kind: str, moment: Moment) -> None:
             job = worker.submit(f"{export.__name__}:as_netcdf", module_of(live.lab.name), found)
             data = job.result()
         _deliver(live, kind, data)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the user must hear of it
-        live.say(messages.Refused(f"The file could not be made: {error}", messages.tag(messages.Export)))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the user must be told
+        live.say(messages.Refused(f"The file could not be written: {error}", messages.tag(messages.Export)))
 
 
 def _deliver(live: SessionThread, kind: str, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""A lab in motion: commands in, frames and control states out. No clock and no thread, so that a test can drive it."""
+"""One simulation of a lab: commands in, frames and control states out. No clock and no thread: tests drive it."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ class Simulation:
     def advance(self, steps: int) -> None:
         """Let the motion go on; `Refusal` when it cannot, with the last good state kept and time held."""
         while steps > 0:
-            # Rows end at whole pictures, so that curves are even and the same at every speed.
-            picture, index = self._now.segment.motion.stride, self._now.index
-            stride = min(steps, picture - index % picture)
-            self._arrive(self._later(stride), row=(index + stride) % picture == 0)
+            # Rows are whole frames, so that curves are even and the same at every speed.
+            per_frame, index = self._now.segment.motion.stride, self._now.index
+            stride = min(steps, per_frame - index % per_frame)
+            self._arrive(self._later(stride), row=(index + stride) % per_frame == 0)
             steps -= stride
 
     def apply(self, command: messages.Command) -> None:
@@ -157,7 +157,7 @@ class Simulation:
         )  # fmt: skip
 
     def frame(self, sequence: int, *, rate: float = 0.0, behind: bool = False) -> messages.Frame:
-        """The picture of this moment."""
+        """The frame of this moment."""
         now = self._reading
         flags = messages.FrameFlag(0)
         if self.playing:
@@ -190,7 +190,7 @@ class Simulation:
         now = self._now
         steps = frames * now.segment.motion.stride
         if frames < 0 and now.number == 0 and now.index == 0:
-            raise Refusal("This motion starts here; undo goes back to what was before.")
+            raise Refusal("The motion starts here; undo restores what was before it.")
         then = self._later(steps) if frames >= 0 else now.back(-steps)
         self._remember("step", group=repeat)
         self.playing = False
@@ -214,7 +214,7 @@ class Simulation:
 
     def _drag(self, target: np.ndarray) -> None:
         if self.held is None:
-            raise Refusal("No body is held; a drag begins with taking hold of one.")
+            raise Refusal("No body is held: a drag must begin on a body.")
         now = self._reading
         q = self.lab.dragged(self._now.settings, self._now.segment.motion.kernel, now.q, self.held, target)
         self._continue(f"drag of {self.view.bodies[self.held].label}", q, np.zeros_like(q), group=True)
@@ -255,7 +255,7 @@ class Simulation:
     def _set_speed(self, value: float) -> None:
         if not self.view.speed_low <= value <= self.view.speed_high:
             between = f"between {self.view.speed_low:g} and {self.view.speed_high:g}"
-            raise Refusal(f"Speed lies {between}, but {value:g} was given.")
+            raise Refusal(f"Speed must be {between}, but {value:g} was given.")
         if value != self.speed:
             self._remember("speed")
             self.speed = value
@@ -338,7 +338,7 @@ class Simulation:
             return self._now.later(steps)
         except Stopped as error:
             self.playing = False
-            raise Refusal(f"{error} Undo, reset, or choose another method or a gentler start.") from error
+            raise Refusal(f"{error} Undo, reset, or choose another method or initial state.") from error
 
     def _arrive(self, moment: Moment, *, broken: bool = False, row: bool = True) -> None:
         """Make this the present moment, and note it for the curves; `broken` where the motion did not lead there."""

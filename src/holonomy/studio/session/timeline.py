@@ -1,4 +1,4 @@
-"""What has happened so far: motions one after another, each from the last change by hand to the next."""
+"""The history of a session: motions one after another, each from one change by the user to the next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holonomy.studio.session.motion_with_ghost import MotionState, MotionWithGho
 
 MOST_SEGMENTS: Final = 256
 KEPT_WHEN_LEFT: Final = 32
-"""States that an trajectory keeps once it lies in the past, so that many of them do not fill the memory."""
+"""States that an trajectory keeps once it is in the past, to bound the memory of a long history."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
