@@ -42,22 +42,22 @@ class FakeKernel(Kernel):
 
     def start(self, numbers, t, dt, q, v):
         self.begun = getattr(self, "begun", 0) + 1
-        state = np.concatenate([q, v])
-        return KernelState(numbers, float(t), dt, 0, state, self._seen(numbers, t, state))
+        row = np.concatenate([q, v])
+        return KernelState(numbers, float(t), dt, 0, row, self._seen(numbers, t, row))
 
-    def advance(self, spot, steps):
-        y, h = spot.row.copy(), spot.dt
-        t = spot.t0 + (spot.index + steps) * h
+    def advance(self, state, steps):
+        y, h = state.row.copy(), state.dt
+        t = state.t0 + (state.index + steps) * h
         if self.broken_at is not None and t > self.broken_at:
             raise Stopped("The motion stopped at t = 1.5 s: the numbers overflowed.")
         for _ in range(steps):
-            a = self._slope(spot.numbers, y)
-            b = self._slope(spot.numbers, y + h / 2 * a)
-            c = self._slope(spot.numbers, y + h / 2 * b)
-            d = self._slope(spot.numbers, y + h * c)
+            a = self._slope(state.numbers, y)
+            b = self._slope(state.numbers, y + h / 2 * a)
+            c = self._slope(state.numbers, y + h / 2 * b)
+            d = self._slope(state.numbers, y + h * c)
             y = y + h / 6 * (a + 2 * b + 2 * c + d)
         self.taken += steps
-        return KernelState(spot.numbers, spot.t0, spot.dt, spot.index + steps, y, self._seen(spot.numbers, t, y))
+        return KernelState(state.numbers, state.t0, state.dt, state.index + steps, y, self._seen(state.numbers, t, y))
 
     def _split(self, numbers):
         g, c, k = numbers[:3]
@@ -164,7 +164,7 @@ def fake_services(lab: PendulumLab) -> Any:
         SimpleNamespace(
             code_store=FakeCodeStore(lab),
             downloads=Downloads(),
-            workers=SimpleNamespace(first=worker, second=worker),
+            workers=SimpleNamespace(urgent=worker, background=worker),
             exports=ThreadPoolExecutor(1, thread_name_prefix="exports"),
         ),
     )

@@ -105,7 +105,7 @@ def test_steps_compose_bit_for_bit():
         for stride in strides:
             spot = code.advance(spot, stride)
         assert spot.seen.tobytes() == whole.seen.tobytes()
-        assert spot.row.tobytes() == whole.state.tobytes()
+        assert spot.row.tobytes() == whole.row.tobytes()
 
 
 def test_real_steps_back_seeking_and_undo_are_exact():

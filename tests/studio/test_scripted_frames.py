@@ -1,6 +1,8 @@
 """Scripted sessions of every lab: the same bits however the steps are cut, and the motion that the library computes."""
 
 import json
+import subprocess
+import sys
 from functools import cache
 from typing import Any
 
@@ -73,3 +75,14 @@ def test_what_is_no_lab_is_refused():
     with pytest.raises(TypeError, match="needs an object LAB"):
         load("holonomy.studio.labs.base")
     assert all(isinstance(lab, AbstractLab) for lab in all_labs())
+
+
+def test_the_server_describes_every_lab_without_jax():
+    """Tracing belongs into worker processes: the process that feeds the pages must not import JAX."""
+    program = (
+        "import sys; from holonomy.studio.labs import all_labs; import holonomy.studio.server.app\n"
+        "views = [lab.view(lab.opening(), 1) for lab in all_labs()]\n"
+        "print(len(views), 'jax' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.split() == [str(len(LABS)), "False"]

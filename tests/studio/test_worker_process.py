@@ -26,17 +26,17 @@ def shop():
 
 
 def test_a_worker_answers_fails_with_a_sentence_and_goes_on(shop):
-    assert shop.second.submit("operator:add", 2, 3).result(PATIENCE) == 5
+    assert shop.background.submit("operator:add", 2, 3).result(PATIENCE) == 5
     with pytest.raises(WorkError, match="ZeroDivisionError"):
-        shop.second.submit("operator:truediv", 1, 0).result(PATIENCE)
+        shop.background.submit("operator:truediv", 1, 0).result(PATIENCE)
     with pytest.raises(WorkError, match="no_such_module"):
-        shop.second.submit("no_such_module:f").result(PATIENCE)
-    assert shop.second.submit("os:getpid").result(PATIENCE) != os.getpid()
+        shop.background.submit("no_such_module:f").result(PATIENCE)
+    assert shop.background.submit("os:getpid").result(PATIENCE) != os.getpid()
 
 
 def test_what_a_library_prints_does_not_get_among_the_answers(shop):
-    assert shop.second.submit("builtins:print", "noise").result(PATIENCE) is None
-    assert shop.second.submit("operator:add", "a", "b").result(PATIENCE) == "ab"
+    assert shop.background.submit("builtins:print", "noise").result(PATIENCE) is None
+    assert shop.background.submit("operator:add", "a", "b").result(PATIENCE) == "ab"
 
 
 def test_a_worker_that_dies_fails_its_job_and_is_replaced():
@@ -81,7 +81,7 @@ def test_work_ahead_waits_until_no_one_waits_for_anything():
     second.stop()
 
 
-def test_code_comes_from_the_workshop_then_from_memory_then_from_the_disk(shop, tmp_path, monkeypatch):
+def test_code_comes_from_a_worker_then_from_memory_then_from_the_disk(shop, tmp_path, monkeypatch):
     monkeypatch.setenv("HOLONOMY_CACHE", str(tmp_path))
     made = CodeStore(shop)
     assert made.kernel(LAB, STRUCTURE) is None
@@ -130,7 +130,7 @@ class _Line:
 def test_a_structure_is_made_once_for_all_who_want_it_and_not_at_all_when_no_one_does(monkeypatch):
     monkeypatch.setenv("HOLONOMY_CACHE", "off")
     first, second = _Line(), _Line()
-    made = CodeStore(workshop_of(first, second))
+    made = CodeStore(pool_of(first, second))
     said: list = []
     made.prefetch(LAB, (STRUCTURE,))
     assert len(second.jobs) == 1
@@ -149,13 +149,13 @@ def test_a_structure_is_made_once_for_all_who_want_it_and_not_at_all_when_no_one
     assert len(first.jobs) == 3, "a failure is not remembered"
 
 
-def workshop_of(first, second):
-    return cast(WorkerPool, SimpleNamespace(first=first, second=second))
+def pool_of(first, second):
+    return cast(WorkerPool, SimpleNamespace(urgent=first, background=second))
 
 
 def test_equations_are_derived_once(monkeypatch):
     second = _Line()
-    made = CodeStore(workshop_of(_Line(), second))
+    made = CodeStore(pool_of(_Line(), second))
     assert made.equations(LAB, STRUCTURE) is made.equations(LAB, STRUCTURE)
     second.jobs[0][2].set_exception(WorkError("too long"))
     made.equations(LAB, STRUCTURE)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from holonomy import method_table
+from holonomy.method_table import MethodRow
 from holonomy.studio.labs.base import LabDescriptor
 from holonomy.studio.labs.settings import Choice, Parameter, Settings, SettingsTable, Toggle
 from holonomy.viewer.protocol.messages import Option, PictureView
@@ -34,6 +36,15 @@ METHODS: Final = (
     Option("symplectic", "Symplectic Euler", "Order 1, symplectic: inaccurate, but the energy error stays bounded."),
     Option("euler", "Explicit Euler", "Order 1; the energy grows without bound."),
 )
+_ROWS: Final = {row.name: row for row in method_table.TABLE}
+LIBRARY: Final[dict[str, tuple[MethodRow, dict[str, Any]]]] = {
+    "rk4": (_ROWS["rk4"], {}),
+    "gauss2": (_ROWS["gauss"], {"stages": 2}),
+    "gauss3": (_ROWS["gauss"], {"stages": 3}),
+    "symplectic": (_ROWS["symplectic_euler"], {}),
+    "euler": (_ROWS["euler"], {}),
+}
+"""Each of `METHODS` as a row of the library's table, with its options."""
 _STEPS: Final = (
     Option("3840", "1/3840 s", "64 steps per frame, for many links."),
     Option("960", "1/960 s", "16 steps per frame: errors too small to see with all but Euler's methods."),

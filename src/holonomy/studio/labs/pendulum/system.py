@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import jax
@@ -11,16 +10,9 @@ import numpy as np
 
 import holonomy as hl
 from holonomy.studio.compile.program import Observed, Program
-from holonomy.studio.labs.pendulum.settings import TABLE
+from holonomy.studio.labs.pendulum.settings import LIBRARY, TABLE
 from holonomy.studio.labs.settings import Settings, Structure, each_of
 
-_METHODS: Final[Mapping[str, Callable[[], Any]]] = {
-    "gauss2": lambda: hl.Gauss(2),
-    "gauss3": lambda: hl.Gauss(3),
-    "rk4": hl.RK4,
-    "symplectic": hl.SymplecticEuler,
-    "euler": hl.Euler,
-}
 _PARTS: Final = {
     "energy": "Lagrangian",
     "lagrange": "Lagrange's equations",
@@ -40,15 +32,20 @@ def program(structure: Structure) -> Program:
         system=lambda row: _with_numbers(base, links, elastic, TABLE.named(structure, row)),
         numbers=TABLE.size(structure),
         dimension=2 * links if elastic else links,
-        method=_METHODS[parts["method"]](),
+        method=_method(parts["method"]),
         observe=_seen_elastic if elastic else _seen_rigid,
     )
+
+
+def _method(name: str) -> Any:
+    row, options = LIBRARY[name]
+    return row.make(**options)
 
 
 def library(settings: Settings) -> tuple[hl.System, Any]:
     """The system and method that a user would make."""
     lengths, masses = each_of(settings, "length"), each_of(settings, "mass")
-    p, method = settings.parameters, _METHODS[settings.choices["method"]]()
+    p, method = settings.parameters, _method(settings.choices["method"])
     if settings.choices["model"] == "elastic":
         return hl.ElasticPendulum(lengths, masses, p["stiffness"], p["gravity"], p["damping"]), method
     return hl.Pendulum(lengths, masses, p["gravity"], p["damping"]), method

@@ -6,18 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from holonomy.models.catalogue import MOST_LINKS
 from holonomy.studio.labs.base import Coordinates
+from holonomy.studio.labs.pendulum.settings import LIBRARY
 from holonomy.studio.labs.settings import Refusal, Settings, each_of
 
 if TYPE_CHECKING:
     from holonomy.studio.labs.pendulum.lab import PendulumLab
 
-_METHODS: Final = {
-    "gauss2": ("hl.Gauss(2)", '{ name = "gauss", stages = 2 }'),
-    "gauss3": ("hl.Gauss(3)", '{ name = "gauss", stages = 3 }'),
-    "rk4": ("hl.RK4()", '"rk4"'),
-    "symplectic": ("hl.SymplecticEuler()", '"symplectic_euler"'),
-    "euler": ("hl.Euler()", '"euler"'),
-}
 _AHEAD: Final = 10.0
 """Seconds that the exported motion goes on."""
 
@@ -28,6 +22,7 @@ def snippet(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: C
     kind = "hl.ElasticPendulum" if settings.choices["model"] == "elastic" else "hl.Pendulum"
     springs = [f"    stiffness={p['stiffness']!r},"] if settings.choices["model"] == "elastic" else []
     steps, every = _steps(lab, settings)
+    method, options = LIBRARY[settings.choices["method"]]
     return "\n".join(
         [
             f'"""A pendulum as the Holonomy studio showed it at t = {t:.6g} s."""',
@@ -49,7 +44,7 @@ def snippet(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: C
             "",
             "run = hl.simulate(",
             f"    system, q, v, t + {_AHEAD!r}, t0=t, dt=1 / {steps}, save_every={every},",
-            f"    method={_METHODS[settings.choices['method']][0]}, throw=False,",
+            f"    method={method.python(**options)}, throw=False,",
             ")",
             "print(run.certificate)",
             "",
@@ -66,6 +61,7 @@ def scene(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: Coo
         raise Refusal(f"A scene file holds up to {MOST_LINKS} links; export the Python program for {links}.")
     elastic = settings.choices["model"] == "elastic"
     steps, every = _steps(lab, settings)
+    method, options = LIBRARY[settings.choices["method"]]
     system = _springs(settings) if elastic else _rods(settings)
     return "\n".join(
         [
@@ -81,7 +77,7 @@ def scene(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: Coo
             f"t_end = {float(t) + _AHEAD!r}",
             f'dt = "1/{steps}"',
             f"save_every = {every}",
-            f"method = {_METHODS[settings.choices['method']][1]}",
+            f"method = {method.toml(**options)}",
             "",
         ]
     )
