@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import holonomy as hl
 from holonomy.cli import app
 from holonomy.show.bundle import bundle
-from holonomy.show.notebook_session import Refusal, SessionThread
+from holonomy.show.notebook_session import Live, Refusal
 from holonomy.viewer.protocol import messages
 
 DOUBLE = hl.Pendulum([1.0, 0.7], [1.0, 2.0])
@@ -28,11 +28,11 @@ def run() -> hl.Run:
 
 
 @pytest.fixture
-def live() -> SessionThread:
-    return SessionThread(DOUBLE, [1.5, 2.0], [0.0, 0.0])
+def live() -> Live:
+    return Live(DOUBLE, [1.5, 2.0], [0.0, 0.0])
 
 
-def table(live: SessionThread, rows: int, data: bytes) -> np.ndarray:
+def table(live: Live, rows: int, data: bytes) -> np.ndarray:
     width = 1 + len(live.recording.welcome.lab.channels)
     return np.frombuffer(data, "<f8", rows * width).reshape(rows, width)
 
@@ -88,7 +88,7 @@ def test_the_viewer_carries_all_it_needs() -> None:
 # ── system.studio() ──────────────────────────────────────────────────────────────────────────────────
 
 
-def test_live_rows_are_the_motion(live: SessionThread) -> None:
+def test_live_rows_are_the_motion(live: Live) -> None:
     """Chunk after chunk the same as one run, up to the rounding of starting anew."""
     whole = hl.simulate(DOUBLE, [1.5, 2.0], [0.0, 0.0], 3.0, dt=live.dt, save_every=live.every)
     first = live.recording.table
@@ -99,13 +99,13 @@ def test_live_rows_are_the_motion(live: SessionThread) -> None:
     np.testing.assert_allclose(found[:, 6:8], whole.v, rtol=0, atol=1e-9)
 
 
-def test_rows_that_were_computed_are_given_again_bit_for_bit(live: SessionThread) -> None:
+def test_rows_that_were_computed_are_given_again_bit_for_bit(live: Live) -> None:
     once = live.rows(121, 30)
     assert live.rows(121, 30) == once
     assert live.rows(0, 3)[1] == live.rows(0, 3)[1]
 
 
-def test_another_parameter_changes_what_follows_and_nothing_before(live: SessionThread) -> None:
+def test_another_parameter_changes_what_follows_and_nothing_before(live: Live) -> None:
     before = live.rows(0, 50)
     row, data, controls = live.turn(messages.SetParameter("gravity", 1.62, True), 50)
     assert (row, live.epoch, controls["parameters"]["gravity"]) == (50, 1, 1.62)
@@ -120,14 +120,14 @@ def test_another_parameter_changes_what_follows_and_nothing_before(live: Session
     np.testing.assert_allclose(table(live, count, data)[:, 4:6], moon.q[1:], rtol=0, atol=1e-11)
 
 
-def test_a_link_of_its_own_has_a_slider_of_its_own(live: SessionThread) -> None:
+def test_a_link_of_its_own_has_a_slider_of_its_own(live: Live) -> None:
     names = [parameter.name for parameter in live.recording.welcome.lab.parameters]
     assert names == ["gravity", "lengths.0", "lengths.1", "masses.0", "masses.1"]
     live.turn(messages.SetParameter("lengths.1", 1.1, True), 0)
     np.testing.assert_allclose(live.system.parameters["lengths"], [1.0, 1.1])
 
 
-def test_a_dragged_body_goes_where_it_can(live: SessionThread) -> None:
+def test_a_dragged_body_goes_where_it_can(live: Live) -> None:
     live.turn(messages.DragBegin(1), 10)
     _, data, controls = live.turn(messages.DragMove(0.8, -0.9, 0.0), 10)
     assert controls["held"] == 1
@@ -140,7 +140,7 @@ def test_a_dragged_body_goes_where_it_can(live: SessionThread) -> None:
     assert live.turn(messages.DragEnd(0.0, 0.0, 0.0), 10)[2]["held"] is None
 
 
-def test_reset_begins_anew_with_the_present_settings_or_the_first(live: SessionThread) -> None:
+def test_reset_begins_anew_with_the_present_settings_or_the_first(live: Live) -> None:
     live.turn(messages.SetParameter("gravity", 1.0, True), 30)
     row, data, controls = live.turn(messages.Reset(False), 30)
     assert (row, controls["parameters"]["gravity"]) == (0, 1.0)
@@ -148,7 +148,7 @@ def test_reset_begins_anew_with_the_present_settings_or_the_first(live: SessionT
     assert live.turn(messages.Reset(True), 0)[2]["parameters"]["gravity"] == 9.81
 
 
-def test_what_cannot_be_done_is_said(live: SessionThread) -> None:
+def test_what_cannot_be_done_is_said(live: Live) -> None:
     with pytest.raises(Refusal, match="No body is held"):
         live.turn(messages.DragMove(0.0, 0.0, 0.0), 0)
     with pytest.raises(Refusal, match="There is no body 3"):
@@ -160,7 +160,7 @@ def test_what_cannot_be_done_is_said(live: SessionThread) -> None:
 def test_a_motion_that_ends_says_why() -> None:
     """The root has no derivative below zero, where the particle arrives at t = √2."""
     falling = hl.System.from_lagrangian(lambda t, q, v: 0.5 * v[0] ** 2 - q[0] - 1e-9 * jnp.sqrt(q[0]), ("x",))
-    live = SessionThread(falling, [1.0], [0.0], method=hl.RK4())
+    live = Live(falling, [1.0], [0.0], method=hl.RK4())
     first = len(live.recording.table)
     assert abs(live.recording.table[-1, 0] - np.sqrt(2)) < 2 / 60
     assert live.rows(first, 60) == (0, b"")
@@ -168,8 +168,8 @@ def test_a_motion_that_ends_says_why() -> None:
 
 
 def test_a_studio_talks_to_its_page() -> None:
-    view = DOUBLE.studio([1.5, 2.0], title="SessionThread")
-    assert repr(view) == "StudioView('SessionThread': theta1, theta2; 2 bodies)"
+    view = DOUBLE.studio([1.5, 2.0], title="Live")
+    assert repr(view) == "StudioView('Live': theta1, theta2; 2 bodies)"
     assert view.commands == ["reset", "set-parameter", "drag-begin", "drag-move", "drag-end"]
     told, numbers = ask(view, 121, 12)
     assert told == {"type": "rows", "epoch": 0, "first": 121, "rows": 12, "message": ""}
@@ -294,7 +294,7 @@ def test_a_constrained_system_can_be_dragged_and_stays_consistent() -> None:
     rod = hl.System.from_positions(
         lambda t, q: q[None], [1.0], potential=lambda t, q: 9.81 * q[1], coordinates=("x", "y")
     ).constrained(holonomic=lambda t, q: jnp.array([q @ q - 1.0]))
-    live = SessionThread(rod, [1.0, 0.0], [0.0, 0.0])
+    live = Live(rod, [1.0, 0.0], [0.0, 0.0])
     live.turn(messages.DragBegin(0), 5)
     _, data, _ = live.turn(messages.DragMove(-0.5, -2.0, 0.0), 5)
     place = table(live, 1, data)[0, 4:6]
@@ -303,7 +303,7 @@ def test_a_constrained_system_can_be_dragged_and_stays_consistent() -> None:
 
 
 def test_another_parameter_leaves_the_state_as_it_is_to_the_last_bit():
-    live = SessionThread(hl.Pendulum([1.0, 1.0], [1.0, 1.0]), [1.5, 2.0], [0.3, -0.7])
+    live = Live(hl.Pendulum([1.0, 1.0], [1.0, 1.0]), [1.5, 2.0], [0.3, -0.7])
     live.rows(0, 200)
     for row in range(3, 200, 7):
         before = live._table[row].copy()
