@@ -1,6 +1,7 @@
-"""A user adds an explicit method and a space of their own through public names alone, and they behave as ours do."""
+"""A user adds an explicit method, a space and a preset through public names alone, and they behave as ours do."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,8 +13,11 @@ from jaxtyping import Array
 
 import holonomy as hl
 from holonomy.method_table import TABLE
-from holonomy.motion import AbstractTableauMethod, Tableau
+from holonomy.motion import AbstractMethod, AbstractTableauMethod, Tableau
 from holonomy.spaces import AbstractSpace
+from holonomy.studio.labs.base import Preset
+from holonomy.studio.labs.pendulum.lab import PendulumLab
+from holonomy.studio.labs.settings import Settings
 from holonomy.testing import check_method, check_space
 
 
@@ -148,11 +152,22 @@ def test_the_table_of_methods_says_what_the_methods_say(row: Any) -> None:
 
 
 def test_every_method_of_the_library_is_in_the_table() -> None:
-    from holonomy import motion
-
-    methods = {
-        name
-        for name, value in vars(motion).items()
-        if isinstance(value, type) and issubclass(value, motion.AbstractMethod) and not name.startswith("Abstract")
-    }
+    classes = {name: value for name in hl.__all__ if isinstance(value := getattr(hl, name), type)}
+    methods = {name for name, value in classes.items() if issubclass(value, AbstractMethod)}
     assert methods == {row.maker for row in TABLE}
+
+
+def test_a_preset_is_settings_under_a_name() -> None:
+    three = Preset("three", "Three links", Settings({"links": 3.0}, {"method": "gauss2"}, {}))
+
+    class Mine(PendulumLab):
+        descriptor = replace(PendulumLab.descriptor, presets=(*PendulumLab.descriptor.presets, three))
+
+    lab, before = Mine(), PendulumLab()
+    chosen = lab.preset("three")
+    assert chosen.parameters == before.opening().parameters | {"links": 3.0, "length3": 1.0, "mass3": 1.0}
+    assert chosen.choices["method"] == "gauss2"
+    buttons, others = ({action.name for action in one.view(one.opening(), 1).actions} for one in (lab, before))
+    assert "preset:three" in buttons
+    assert "preset:three" not in others
+    assert lab.library(chosen)[1].label == "Gauss(2)"

@@ -68,16 +68,9 @@ def step(
     both = jax.vmap(lambda row: back_substitute(mass, row))(before + ahead).T
     matrix, kept = eliminate(with_idle(ahead @ both, idle))
 
-    def direction(r_: Any) -> Any:
-        inner, final, rate = parts(r_)
-        free = back_substitute(mass, final)
-        mu = back_substitute(matrix, rate - ahead @ free)
-        stages = jax.vmap(lambda x: back_substitute(mass, x + mu @ before))(inner)
-        return jnp.concatenate([stages.ravel(), free + both @ mu, mu])
-
     z, found, count = root_finding.solve(
         residual,
-        direction,
+        _direction(parts, mass, matrix, before, ahead, both),
         lambda change: jnp.max(jnp.abs(change[: (s + 1) * n].reshape(s + 1, n)), axis=0),
         lambda z: jnp.max(jnp.abs(z[: (s + 1) * n].reshape(s + 1, n)), axis=0) + jnp.abs(both @ z[(s + 1) * n :]),
         jnp.concatenate([guess.ravel(), guess[-1], jnp.zeros(r, y.dtype)]),
@@ -93,3 +86,16 @@ def step(
     code = jnp.where(kept, code, jnp.int32(Code.rank_change))
     code = project.worse(code, project.still_redundant(local, held, end, y + (state.y_low + move), last))
     return new, Status(code, count)
+
+
+def _direction(parts: Any, mass: Any, matrix: Any, before: Any, ahead: Any, both: Any) -> Any:
+    """Corrections of stages, last velocity and multipliers, by one mass matrix and the normals at both ends."""
+
+    def direction(residual: Any) -> Any:
+        inner, final, rate = parts(residual)
+        free = back_substitute(mass, final)
+        mu = back_substitute(matrix, rate - ahead @ free)
+        stages = jax.vmap(lambda x: back_substitute(mass, x + mu @ before))(inner)
+        return jnp.concatenate([stages.ravel(), free + both @ mu, mu])
+
+    return direction
