@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 UNROLLED = 8
 CLOSED = 3
+_LOST_PIVOT = 1e-13  # a pivot so small against its diagonal entry is rounding
 RANK = 1e-6  # rows of a matrix at an angle below this count as dependent
 
 
@@ -80,21 +81,22 @@ def _inverse(a: Float[Array, "n n"]) -> Float[Array, "n n"]:
 
 
 def eliminate(a: Float[Array, "n n"]) -> tuple[Any, Any]:
-    """A factorisation of an unsymmetric matrix for `back_substitute`, and whether its determinant is positive.
+    """A factorisation of an unsymmetric matrix for `back_substitute`, and whether all its pivots are positive.
 
-    Small matrices are factored without exchanging rows, which is right for those near a positive definite one.
+    Small matrices are factored without exchanging rows, which is right for those near a positive definite one. Of
+    large ones the symmetric part is judged. The sign of the determinant would not do: it stays the same where an even
+    number of directions turn over at once.
     """
     n = a.shape[-1]
     if n > UNROLLED:
-        lu, pivots = jsl.lu_factor(a)
-        swaps = jnp.where(pivots == jnp.arange(n, dtype=pivots.dtype), 1.0, -1.0)
-        return ("general", (lu, pivots)), jnp.prod(jnp.sign(jnp.diagonal(lu)) * swaps) > 0
+        pivots = jnp.diagonal(jnp.linalg.cholesky(0.5 * (a + a.T))) ** 2  # NaN where it is not positive definite
+        return ("general", jsl.lu_factor(a)), jnp.all(pivots > _LOST_PIVOT * jnp.abs(jnp.diagonal(a)))
     rows = [[a[i, j] for j in range(n)] for i in range(n)]
     inverse = []
     good = jnp.bool_(True)
     for j in range(n):
         # a pivot lost in the rounding of its own row is as good as none
-        good = good & (rows[j][j] > 1e-13 * jnp.abs(a[j, j]))
+        good = good & (rows[j][j] > _LOST_PIVOT * jnp.abs(a[j, j]))
         inverse.append(1.0 / rows[j][j])
         for i in range(j + 1, n):
             rows[i][j] = rows[i][j] * inverse[j]
