@@ -238,3 +238,14 @@ def test_gradients_on_a_space():
     forward, reverse = jax.jit(jax.jacfwd(last))(9.81), jax.jit(jax.grad(last))(9.81)
     np.testing.assert_allclose(forward, reverse, rtol=1e-11)
     np.testing.assert_allclose(forward, (last(9.81 + 1e-5) - last(9.81 - 1e-5)) / 2e-5, rtol=1e-8)
+
+
+@pytest.mark.parametrize("distance", [10.0, 12.0])
+def test_a_free_particle_far_out_follows_its_geodesic(distance):
+    free = hl.System.from_lagrangian(lambda t, x, v: 0.5 * SPACE.inner(x, v, v), space=SPACE)
+    x = np.asarray(SPACE.from_polar(distance, 1.0, 0.3))
+    v = np.asarray(SPACE.tangent(x, np.array([0.3, 0.5, 0.9, 0.2])))
+    v = v / np.sqrt(float(SPACE.inner(x, v, v)))
+    run = hl.simulate(free, x, v, 2.0, dt=0.05)
+    assert run.certificate.energy_drift_relative < 1e-13
+    np.testing.assert_allclose(float(SPACE.distance(x, run.q[-1])), 2.0, atol=1e-9)

@@ -152,3 +152,14 @@ def test_polar_coordinates_of_the_thesis() -> None:
         np.testing.assert_allclose(space.to_polar(space.from_polar(c)), c, rtol=1e-14)
     c = jnp.array([a, g, b, g])
     np.testing.assert_allclose(cylinder.to_polar(cylinder.from_polar(*c)), c, rtol=1e-14)
+
+
+@pytest.mark.parametrize("distance", [1.0, 10.0, 12.0, 20.0, 100.0, 150.0])
+def test_the_tangent_part_far_out_is_its_own_tangent_part(distance):
+    space = Hyperbolic(3)
+    x = np.asarray(space.from_polar(distance, 1.0, 0.3))
+    for v in ([0.3, 0.5, 0.9, 0.2], [1.0, -2.0, 0.5, -1.0], [1e-8, 3.0, 0.0, 4.0]):
+        once = space.tangent(x, np.array(v))
+        np.testing.assert_array_equal(space.tangent(x, once), once)
+        scaled = once / 7.3  # rounds again, and stays tangent to rounding
+        np.testing.assert_allclose(space.tangent(x, scaled), scaled, rtol=1e-15)

@@ -24,6 +24,9 @@ from holonomy.spaces.base import (
     Vector,
     VectorLike,
 )
+from holonomy.spaces.smooth import length
+
+_ROUNDING = 8.0  # rounding of a product of vectors, in units of the last place of the product of their lengths
 
 
 class Hyperbolic(AbstractSpace):
@@ -127,12 +130,19 @@ class Hyperbolic(AbstractSpace):
         return x if self.flat_chart else self._leave(self._spatial(x))
 
     def tangent(self, x: PointLike, v: VectorLike) -> Vector:
-        r"""\(v + \langle x, v\rangle_M x/r^2\) on the hyperboloid."""
+        r"""\(v + \langle x, v\rangle_M x/r^2\) on the hyperboloid.
+
+        A product \(\langle x, v\rangle_M\) below the rounding of its two terms is taken as 0: far from the origin it
+        would move a vector that is tangent already.
+        """
         x, v = self._point(x), self._array(v, "v")
         if self.flat_chart:
             return v
         s = self._spatial(x)
-        return self._leave_vector(x, v[:-1] + (em.dot(s, v[:-1]) - em.height(s) * v[-1]) * s)
+        along, across = em.dot(s, v[:-1]), em.height(s) * v[-1]
+        noise = _ROUNDING * jnp.finfo(v.dtype).eps * (length(s) * length(v[:-1]) + jnp.abs(across))
+        normal = along - across
+        return self._leave_vector(x, v[:-1] + jnp.where(jnp.abs(normal) <= noise, 0.0, normal) * s)
 
     def tangent_defect(self, x: PointLike, v: VectorLike) -> Scalar:
         if self.flat_chart:
