@@ -109,6 +109,7 @@ def test_smooth_motions_still_find_their_step():
     run = hl.simulate(pendulum, [1.0], [0.0], 5.0)
     fine = hl.simulate(pendulum, [1.0], [0.0], 5.0, dt=0.001, method=hl.Gauss(4))
     assert run.result.ok
+    assert run.certificate.step_error is not None
     assert run.certificate.step_error <= 1e-9
     assert abs(run.q[-1, 0] - fine.q[-1, 0]) < 3e-9
 

@@ -165,7 +165,7 @@ def test_a_preset_is_settings_under_a_name() -> None:
 
     lab, before = Mine(), PendulumLab()
     chosen = lab.preset("three")
-    assert chosen.parameters == before.opening().parameters | {"links": 3.0, "length3": 1.0, "mass3": 1.0}
+    assert chosen.parameters == dict(before.opening().parameters) | {"links": 3.0, "length3": 1.0, "mass3": 1.0}
     assert chosen.choices["method"] == "gauss2"
     buttons, others = ({action.name for action in one.view(one.opening(), 1).actions} for one in (lab, before))
     assert "preset:three" in buttons
