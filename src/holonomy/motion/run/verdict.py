@@ -24,12 +24,12 @@ def energy_scale(energy: np.ndarray, kinetic: np.ndarray) -> float:
     """What an energy drift is compared with: |E₀| and the first kinetic energy.
 
     Not the largest along the run, which grows with the error. Where both are zero, because the motion starts from rest
-    at a height called zero, the lower quartile of the kinetic energies takes their place.
+    at a height called zero, the median of the kinetic energies takes their place.
     """
     if not len(energy):
         return float(np.finfo(float).tiny)
     first = max(abs(float(energy[0])), abs(float(kinetic[0])))
-    usual = float(np.quantile(np.abs(kinetic[np.isfinite(kinetic)]), 0.25)) if np.any(np.isfinite(kinetic)) else 0.0
+    usual = float(np.median(np.abs(kinetic[np.isfinite(kinetic)]))) if np.any(np.isfinite(kinetic)) else 0.0
     return max(first if first > 1e-3 * usual else usual, float(np.finfo(float).tiny))
 
 
