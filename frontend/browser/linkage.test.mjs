@@ -410,7 +410,7 @@ describe("taking it along", () => {
   withPage("a scene cannot say it, in a sentence", async (page) => {
     await page.locator("summary", { hasText: "Export" }).click();
     await page.locator(".menu button", { hasText: "TOML" }).click();
-    await noticeShown(page, /A scene file has no word for a linkage/);
+    await noticeShown(page, /A scene file cannot describe a linkage/);
   });
 
   withPage("the equations are set by KaTeX", async (page) => {
