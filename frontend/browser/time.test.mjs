@@ -79,7 +79,7 @@ describe("time", () => {
       await becomes(page, earlier);
     }
     await button(page, "Step back");
-    await noticeShown(page, /^This motion starts here/);
+    await noticeShown(page, /^The motion starts here/);
   });
 
   withPage("steps on while a step button is held, as one action", async (page) => {
