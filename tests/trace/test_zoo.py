@@ -51,7 +51,6 @@ def test_every_primitive_in_the_table_is_used_by_some_case() -> None:
             used |= primitives(traced(jax.jacfwd(case.function), case.args)[0])
     # Some are primitives in newer versions of JAX alone.
     newer = {"one_minus_square", "polynomial", "stack", "unstack"}
-    # What a branch does not save for a derivative: one name or the other, by the version of JAX.
+    # What a branch does not save for a derivative: one name, the other, or neither, by the version of JAX.
     unread = {"empty", "empty2"}
-    assert unread & used
     assert set(RULES) - used - unread <= {name for name in newer if not hasattr(jax.lax, f"{name}_p")}
