@@ -116,7 +116,7 @@ def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
     gap = float(np.max(np.abs(tangent - v)))
     if gap > 1e-8 * max(1.0, float(np.max(np.abs(v)))):
         raise ValueError(
-            f"v0 is not tangent to {system.space} at q0: it sticks out by {gap:.3g}. The tangent part is "
+            f"v0 is not tangent to {system.space} at q0: its normal part has size {gap:.3g}. The tangent part is "
             f"{tangent.tolist()}; pass that, or space.tangent(q0, v0)."
         )
     return near, tangent

@@ -47,7 +47,7 @@ class Certificate:
         """The table's rows, label and figure."""
         kept = "" if self.energy_conserved else "  (not conserved: the system is driven or damped)"
         rows = [
-            ("verdict", ": ".join([self.verdict, " ".join(self.reasons)]) if self.reasons else self.verdict),
+            ("verdict", ". ".join([self.verdict, " ".join(self.reasons)]) if self.reasons else self.verdict),
             ("engine", self.engine),
             ("method", self.method),
             ("chosen because", self.why),

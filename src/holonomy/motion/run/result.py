@@ -69,6 +69,8 @@ class Result:
         code = Code(int(self.code))
         if code is Code.ok:
             return _SENTENCES[code]
+        if code is Code.inaccurate:
+            return f"{_SENTENCES[code]} {_ADVICE[code]}"
         if code is Code.event:
             return f"{_SENTENCES[code]} That was at t = {float(self.t):.6g}."
         return (

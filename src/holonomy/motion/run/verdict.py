@@ -40,16 +40,17 @@ def verdict(run: Run, drift: float) -> tuple[Verdict, tuple[str, ...]]:
         seen = close_encounter(run)
         return "failed", (str(run.result), seen) if seen else (str(run.result),)
     if not np.all(np.isfinite(np.asarray(run.energy))):
-        return "failed", ("the energy became infinite or not a number.",)
+        return "failed", ("The energy became infinite or not a number.",)
     reasons = []
     if made.conservative and not drift <= DRIFT:
         seen = close_encounter(run) or "Reduce dt."
-        reasons.append(f"the energy of a conservative system drifted by {drift:.2g} of its size. {seen}")
+        reasons.append(f"The energy of a conservative system drifted by {drift:.2g} times its size. {seen}")
     turns = _turns(run)
     if not made.variable_step and turns > TURNS:
-        reasons.append(f"the velocity reversed in {turns:.0%} of the steps. Reduce dt.")
+        advice = "" if reasons else " Reduce dt."
+        reasons.append(f"The velocity reversed in {turns:.0%} of the steps.{advice}")
     if made.step_error is not None and np.isnan(made.step_error):
-        reasons.append("the error of the step is not known: halving shows no order, and energy is no witness.")
+        reasons.append("The error of the step is not known: halving it shows no order, and energy is not conserved.")
     return ("doubtful" if reasons else "good"), tuple(reasons)
 
 
