@@ -45,7 +45,7 @@ studio: pages
 
 demo: python
 	@mkdir -p out
-	$(BIN)/holonomy run examples/double.toml --out out $(ARGS)
+	$(BIN)/holonomy run examples/double.toml --out out --force $(ARGS)
 
 # ── Checks ───────────────────────────────────────────────────────────────────────────────────────
 test: lint types unit frontend browser docs

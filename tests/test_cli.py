@@ -118,6 +118,23 @@ def test_quiet_is_quiet(swing: Path, tmp_path: Path) -> None:
     assert (tmp_path / "swing.nc").exists()
 
 
+def test_run_does_not_write_over_files_unless_told_to(swing: Path, tmp_path: Path, monkeypatch) -> None:
+    """It says so before it computes anything; a link that leads nowhere is there too."""
+    assert holonomy("run", swing, "--out", tmp_path, "--quiet").exit_code == 0
+    before = (tmp_path / "swing.nc").read_bytes()
+    refused = holonomy("run", swing, "--out", tmp_path, "--t-end", 1)
+    assert refused.exit_code == 2
+    taken = f'"{tmp_path / "swing.nc"}" is there already'
+    assert refused.stderr == f"holonomy: --out: {taken}; name another folder, or write over it with --force.\n"
+    assert (tmp_path / "swing.nc").read_bytes() == before
+    assert holonomy("run", swing, "--out", tmp_path, "--t-end", 1, "--force", "--quiet").exit_code == 0
+    assert hl.load(tmp_path / "swing.nc").t[-1] == 1
+    (tmp_path / "swing.nc").unlink()
+    (tmp_path / "swing.nc").symlink_to(tmp_path / "nowhere")
+    assert holonomy("run", swing, "--out", tmp_path).exit_code == 2
+    assert not (tmp_path / "nowhere").exists()
+
+
 def test_methods_are_listed() -> None:
     done = holonomy("methods")
     assert done.exit_code == 0

@@ -70,6 +70,8 @@ def _sentence(error: Exception) -> tuple[str, int]:
         return text, BAD_INPUT
     if isinstance(error, MissingExtra):
         return text, FAILED
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}.", FAILED
     return f"{type(error).__name__}: {text} (--traceback shows where).", FAILED
 
 
@@ -111,6 +113,7 @@ def run(
             "--set", "-s", metavar="NAME=VALUE", help="Another parameter or start: g=3.7, theta=pi/2, theta_dot=1."
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Write over files that are there.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     traceback: Traceback = False,
 ) -> None:
@@ -118,20 +121,20 @@ def run(
     from holonomy.scene import changed, load
 
     read = changed(load(scene), _changes(change or []), t_end, dt, source=scene.name)
-    performance = _performed(read, out, scene, progress=not quiet and sys.stdout.isatty())
+    performance = _performed(read, out, scene, force, progress=not quiet and sys.stdout.isatty())
     if not quiet:
         _report(read.title, performance)
     if not performance.run.result.ok:
         raise _Stop(f"{performance.run.result} The files hold the part before that.", INTERRUPTED)
 
 
-def _performed(read: Scene, out: Path, path: Path, progress: bool) -> Performance:
+def _performed(read: Scene, out: Path, path: Path, force: bool, progress: bool) -> Performance:
     """The scene's run, with what goes wrong in it told as a fault of the scene."""
     import holonomy as hl
     from holonomy.scene import SceneError, perform
 
     try:
-        return perform(read, out, path.stem, progress=progress)
+        return perform(read, out, path.stem, progress=progress, force=force)
     except SceneError as error:
         raise error.inside(path.name) from error
     except ValueError as error:
@@ -199,7 +202,7 @@ def reproduce(
     import json
     from difflib import get_close_matches
 
-    from holonomy.files import whole
+    from holonomy import files
     from holonomy.show.figures import FIGURES
 
     if figure != "all" and figure not in FIGURES:
@@ -209,10 +212,10 @@ def reproduce(
     out.mkdir(parents=True, exist_ok=True)
     for name in FIGURES if figure == "all" else (figure,):
         made = FIGURES[name]()
-        with whole(out / f"{name}.png") as part:
+        with files.whole(out / f"{name}.png") as part:
             made.figure.savefig(part)
-        with whole(out / f"{name}.json") as part:
-            part.write_text(json.dumps(made.data, indent=1, default=lambda x: x.tolist()), encoding="utf-8")
+        data = json.dumps(made.data, indent=1, default=lambda x: x.tolist())
+        files.write(out / f"{name}.json", data.encode("utf-8"))
         typer.echo(f"{out / name}.png and .json")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import holonomy as hl
+from holonomy import files
 from holonomy.extras import MissingExtra, require
 from holonomy.scene.build_system import build
 from holonomy.scene.errors import SceneError, clipped
@@ -30,10 +32,11 @@ class Performance:
     omitted: tuple[str, ...] = ()
 
 
-def perform(scene: Scene, folder: str | Path, stem: str, progress: Any = None) -> Performance:
+def perform(scene: Scene, folder: str | Path, stem: str, progress: Any = None, *, force: bool = True) -> Performance:
     """Simulate a scene and write its outputs into a folder.
 
-    **Arguments:** `stem`, the name of files that the scene gives no name; `progress`, as for `hl.simulate`.
+    **Arguments:** `stem`, the name of files that the scene gives no name; `progress`, as for `hl.simulate`; `force`,
+    whether to write over files that are there.
 
     The folder is made and tried before anything is computed. Files are written beside their place and moved there when
     all are complete, so that a failure leaves none, whole or in part.
@@ -43,10 +46,13 @@ def perform(scene: Scene, folder: str | Path, stem: str, progress: Any = None) -
     Pictures need the extra `plot` and animations the extra `video`. A picture that the scene does not name is left out
     where the extra is not installed.
 
-    **Raises** `SceneError` for a folder or file that cannot be written, `hl.SimulationError` when the run fails,
-    `MissingExtra` for a named picture or an animation without its extra, before anything is computed.
+    **Raises** `SceneError` for a folder or file that cannot be written or, without `force`, for a file that is there,
+    `hl.SimulationError` when the run fails, `MissingExtra` for a named picture or an animation without its extra,
+    before anything is computed.
     """
     outputs, omitted = _possible(scene.outputs)
+    if not force:
+        _refuse_to_replace([Path(folder) / name for name in _names(outputs, stem).values()])
     built = build(scene)
     with _staged(Path(folder)) as (stage, commit):
         run = hl.simulate(built.system, **built.arguments, progress=progress, throw=False)
@@ -73,22 +79,38 @@ def _possible(outputs: Outputs) -> tuple[Outputs, tuple[str, ...]]:
 
 def write(run: hl.Run, outputs: Outputs, folder: Path, stem: str) -> list[str]:
     """Write what the outputs ask for into a folder; the names of the files."""
-    names: list[str] = []
-    if outputs.netcdf:
-        names.append(_name(outputs.netcdf, f"{stem}.nc"))
-        run.save(folder / names[-1])
-    if outputs.picture:
-        names.append(_name(outputs.picture, f"{stem}.png"))
-        figure = run.plot()
-        figure.savefig(folder / names[-1], dpi=150)
-    if outputs.animation:
-        names.append(_name(outputs.animation, f"{stem}.gif"))
-        run.animate(folder / names[-1])
-    return names
+    names = _names(outputs, stem)
+    if "netcdf" in names:
+        run.save(folder / names["netcdf"])
+    if "picture" in names:
+        with files.whole(folder / names["picture"]) as part:
+            run.plot().savefig(part, dpi=150)
+    if "animation" in names:
+        run.animate(folder / names["animation"])
+    return list(names.values())
 
 
-def _name(given: bool | str, default: str) -> str:
-    return given if isinstance(given, str) else default
+def _names(outputs: Outputs, stem: str) -> dict[str, str]:
+    """The file of each output that is asked for."""
+    asked = {
+        "netcdf": (outputs.netcdf, "nc"),
+        "picture": (outputs.picture, "png"),
+        "animation": (outputs.animation, "gif"),
+    }
+    return {
+        output: given if isinstance(given, str) else f"{stem}.{ending}"
+        for output, (given, ending) in asked.items()
+        if given
+    }
+
+
+def _refuse_to_replace(targets: list[Path]) -> None:
+    for target in targets:
+        if os.path.lexists(target) and not target.is_dir():
+            raise SceneError(
+                f'"{clipped(str(target), 120)}" is there already; name another folder, or write over it with --force.',
+                source="--out",
+            )
 
 
 @contextmanager
@@ -112,7 +134,9 @@ def _staged(folder: Path) -> Iterator[tuple[Path, Callable[[list[str]], tuple[Pa
                         f'"{clipped(name)}" is a folder there; a file cannot take its place.', source="--out"
                     )
             done = True
-            return tuple((staging / name).replace(folder / name) for name in names)
+            moved = tuple((staging / name).replace(folder / name) for name in names)
+            files.sync_folder(folder)
+            return moved
 
         yield stage, commit
     except OSError as error:

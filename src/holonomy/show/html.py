@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holonomy.files import whole
+from holonomy import files
 from holonomy.motion.run.storage import provenance
 from holonomy.show.bundle import bundle
 from holonomy.show.recording import record
@@ -67,9 +67,7 @@ def export(
     if target.exists() and not target.is_dir() and not force:
         raise ValueError(f"{target} is there already; choose another name, or write over it with force.")
     page = html(run, title=title or target.stem, about=about, **options)
-    with whole(target) as part:
-        part.write_text(page, encoding="utf-8", newline="\n")
-    return target
+    return files.write(target, page.encode("utf-8"))
 
 
 def html(run: Run, *, title: str, about: Mapping[str, Any] | None = None, **options: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,14 +29,18 @@ class Contents(NamedTuple):
     attributes: dict[str, Any]
 
 
-def write(path: str | Path, contents: Contents) -> None:
-    """Write a NetCDF-4 file, over one that is there."""
+def encode(contents: Contents) -> bytes:
+    """The bytes of a NetCDF-4 file.
+
+    It is made in memory: HDF5 that cannot write to its file, because the disk is full, ends the whole process.
+    """
     import h5netcdf
 
     variables = contents.data | contents.coordinates
     sizes = {name: size for v in variables.values() for name, size in zip(v.dimensions, v.values.shape)}
     auxiliary = {name: v for name, v in contents.coordinates.items() if name not in sizes}
-    with h5netcdf.File(str(path), "w") as file:
+    memory = io.BytesIO()
+    with h5netcdf.File(memory, "w") as file:
         for name, value in contents.attributes.items():
             file.attrs[name] = value
         file.dimensions = sizes
@@ -46,6 +51,7 @@ def write(path: str | Path, contents: Contents) -> None:
             labels = [a for a, v in auxiliary.items() if set(v.dimensions) <= set(variable.dimensions)]
             if labels and name in contents.data:
                 written.attrs["coordinates"] = " ".join(labels)
+    return memory.getvalue()
 
 
 def _create(file: Any, name: str, variable: Variable) -> Any:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from holonomy import __version__
+from holonomy import __version__, files
 from holonomy.extras import require
-from holonomy.files import whole
 from holonomy.motion.run import netcdf
 from holonomy.motion.run.netcdf import Contents, Variable
 from holonomy.motion.run.positions import drawn, kinetic
@@ -102,10 +101,16 @@ def provenance(run: Run) -> dict[str, Any]:
 
 
 def save(run: Run, path: str | Path) -> Path:
-    """Write the run to a NetCDF file; the file appears whole or not at all."""
-    with whole(path) as part:
-        netcdf.write(part, contents(run))
-    return Path(path)
+    """Write the run to a NetCDF file; the file appears whole or not at all.
+
+    Raises `OSError` where the disk is full or the folder cannot be written.
+    """
+    return files.write(path, encoded(run))
+
+
+def encoded(run: Run) -> bytes:
+    """What a file of the run holds."""
+    return netcdf.encode(contents(run))
 
 
 def _version(name: str) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -76,6 +74,7 @@ def as_netcdf(module: str, found: History) -> bytes:
     from holonomy.motion import Code, Result
     from holonomy.motion.run import provenance
     from holonomy.motion.run.build import recorded
+    from holonomy.motion.run.storage import encoded
 
     subject = load(module)
     system, method = subject.library(found.settings)
@@ -86,5 +85,4 @@ def as_netcdf(module: str, found: History) -> bytes:
     size = len(system.names)  # the coordinates of a second route are in the CSV file only
     result = Result(Code.ok, float(found.t[-1]), found.steps)
     run = recorded(system, method, made, found.t, found.q[:, :size], found.v[:, :size], found.total, result)
-    with tempfile.TemporaryDirectory() as folder:
-        return run.save(Path(folder) / "run.nc").read_bytes()
+    return encoded(run)
