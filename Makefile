@@ -59,14 +59,15 @@ types: python-dev
 
 # Without ARGS the tests run in groups, each in processes of its own: what XLA compiled for one group is not kept for the
 # next, so that a process stays under 1.5 GB. A test checks that the groups name everything in tests/. In the groups of
-# UNTYPED types are not checked at run time, which takes a quarter of their time: `make compat` and `make proof` check them.
+# UNTYPED types are not checked at run time, which takes a quarter of their time, and everywhere XLA compiles quickly:
+# `make compat` and `make proof` check types, with the compilation that users get.
 UNIT := geometry spaces trace,testing systems motion models,study scene,viewer,test_cli.py,test_extras.py show,studio project
 UNTYPED := systems motion models,study
 unit: python-dev pages
 ifeq ($(ARGS),)
 	set -e; for group in $(UNIT); do \
 		case " $(UNTYPED) " in *" $$group "*) types=0 ;; *) types=1 ;; esac; \
-		HOLONOMY_TYPES=$$types $(PYTEST) -m "not proof" $$(echo tests/$$group | sed 's#,# tests/#g'); \
+		HOLONOMY_XLA=quick HOLONOMY_TYPES=$$types $(PYTEST) -m "not proof" $$(echo tests/$$group | sed 's#,# tests/#g'); \
 	done
 else
 	$(PYTEST) -m "not proof" $(ARGS)

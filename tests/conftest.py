@@ -1,20 +1,24 @@
 """Settings that every test shares.
 
-Three switches, all environment variables:
+Four switches, all environment variables:
 
 - ``HOLONOMY_TYPES=0`` turns off the run time check of shapes and types in the rooms that compute (on by default);
+- ``HOLONOMY_XLA=quick`` asks XLA for code that is compiled faster and runs slower (by default it does what users get);
 - ``HOLONOMY_JAX_CACHE=FOLDER`` keeps the code that XLA compiles between runs. By default each run starts without any;
 - ``HOLONOMY_MEMORY_LIMIT=0`` only reports a process that exceeds the limit of `tests/memory.py`, and does not fail.
 """
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
 from pathlib import Path
 
-# Read when JAX starts. Tests run in two processes; threads inside each would only take turns on the same cores.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+from tests.xla_flags import flags
+
+# Read when JAX starts.
+os.environ.setdefault("XLA_FLAGS", flags())
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "agg")
 
@@ -45,6 +49,10 @@ from tests.memory import (  # noqa: F401  (hooks)
 )
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
+
+# Tracing makes many objects that stay. With the default thresholds, searching them for cycles takes a tenth of the
+# time.
+gc.set_threshold(200_000, 20, 100)
 
 # Code that `tests.memory` releases is read from here when it is needed again. JAX does not write its files atomically,
 # so each process has a folder of its own. Tests that count compilations see these reads too.

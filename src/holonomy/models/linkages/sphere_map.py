@@ -28,6 +28,7 @@ _COS = tuple((-1) ** m / math.factorial(2 * m) for m in range(10))
 _ARC = tuple(math.comb(2 * m, m) / (4.0**m * (2 * m + 1)) for m in range(12))
 
 
+@jax.jit
 def slope(w: Number, z: Number) -> Number:
     r"""\(S = 2(\cos\sqrt z - \cos\sqrt w)/(w - z)\) for w and z in \([0, \pi^2]\), equal or not; analytic.
 
@@ -40,6 +41,7 @@ def slope(w: Number, z: Number) -> Number:
     return -divided(_COS, (1, 1), w, z) * (first + second) * twice
 
 
+@jax.jit
 def arc(z: Number) -> Number:
     r"""\(\arcsin(\sqrt z)/\sqrt z\) for z < 1, a little below zero too; analytic.
 

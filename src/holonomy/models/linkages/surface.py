@@ -6,6 +6,7 @@ that no point is special.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -28,6 +29,12 @@ Hinges = Float[Array, "hinges 2"]
 Scalar = Float[Array, ""]
 
 
+@partial(jax.jit, static_argnums=0)
+def _hinges(rods: int, base: Scalar, x: Point) -> Hinges:
+    """The hinges as one array; jitted, so that JAX traces and differentiates them once and not for every use."""
+    return jnp.stack([jnp.stack(p) for p in sphere_map.chain(rods, base, list(x))])
+
+
 class Surface(eqx.Module):
     """The map from the round sphere to the hinges, and the masses; methods without checks, for code being traced."""
 
@@ -37,7 +44,7 @@ class Surface(eqx.Module):
 
     def hinges(self, x: Point) -> Hinges:
         """The moving hinges of a point."""
-        return jnp.stack([jnp.stack(p) for p in sphere_map.chain(self.rods, self.base, list(x))])
+        return _hinges(self.rods, self.base, x)
 
     def point(self, hinges: Hinges) -> Point:
         """The point of the sphere with these hinges, or one near it."""

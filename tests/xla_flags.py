@@ -1,0 +1,19 @@
+"""How XLA compiles in tests; read before JAX starts, so nothing here may import it."""
+
+import os
+from importlib.metadata import version
+
+# Tests run in two processes; threads inside each would only take turns on the same cores.
+_SHARED = "--xla_cpu_multi_thread_eigen=false"
+# Most of the time of a test is XLA's compilation. XLA's older code generator takes half as long for the same digits, but
+# is gone after jaxlib 0.11.0; from then on only the optimisation can be lowered, for a quarter less.
+_QUICK_TO_0_11_0 = "--xla_cpu_use_fusion_emitters=false"
+_QUICK = "--xla_backend_optimization_level=0"
+
+
+def flags() -> str:
+    """The value of XLA_FLAGS: what users get, or with ``HOLONOMY_XLA=quick`` less time for compilation."""
+    if os.environ.get("HOLONOMY_XLA") != "quick":
+        return _SHARED
+    jaxlib = tuple(map(int, version("jaxlib").split(".")[:3]))
+    return f"{_SHARED} {_QUICK_TO_0_11_0 if jaxlib <= (0, 11, 0) else _QUICK}"
