@@ -5,6 +5,7 @@ import pytest
 from tests.motion.examples import double_pendulum, pendulum
 
 import holonomy as hl
+from holonomy.motion import save_times
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,17 @@ def test_states_in_between_have_the_methods_order(run):
     np.testing.assert_array_equal(many, run.q[[0, 50, 200]])
     with pytest.raises(ValueError, match="from 0 to 2"):
         run(2.5)
+
+
+def test_saved_times_near_the_grid_are_not_moved_to_it_however_late():
+    """After a million steps a time 5e-4 of a step off the grid is that time, and t0 + k dt is on the grid."""
+    fall = hl.System.from_lagrangian(lambda t, q, v: 0.5 * v[0] ** 2 - q[0], coordinates=("z",))
+    late = np.array([999.9995, 999.9999995, 1000.0])
+    run = hl.simulate(fall, [0.0], [1.0], 1000.0, dt=0.001, method=hl.Gauss(1), save_at=late)
+    np.testing.assert_allclose(run.v[:, 0], 1.0 - late, rtol=0, atol=1e-10)
+    whole = save_times.plan(0.3, 1000.3, 0.001, 1, 0.3 + 0.001 * np.arange(1_000_001))
+    assert whole.steps == 1_000_000
+    assert not np.any(whole.rests)
 
 
 def test_saving_does_not_move_the_grid(run):

@@ -81,6 +81,7 @@ def problem(
     why = "asked for"
     if method is None:
         method, why = default_method(system)
+    method.refuse(q.dtype)
     initial_state.refuse_unheld(system, method)
     system = initial_state.with_walls(system, method, end - start)
     steady = True

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 _STEPS_MAX = 2**53
+# A time that was computed as t0 + k dt, in whatever order, is off by a few roundings of its own size.
+_ROUNDINGS = 16
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,9 @@ def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: Any) -> P
     h = float(np.copysign(dt, t_end - t0))
     if save_at is not None:
         times = _save_times(save_at, t0, t_end)
-        whole, rests = _split((times - t0) / h, h)
+        whole, rests = _split(t0, times, h)
         return Plan(t0, h, np.diff(whole, prepend=0), rests, times)
-    whole, rests = _split(np.array([(t_end - t0) / h]), h)
+    whole, rests = _split(t0, np.array([t_end]), h)
     grid = np.arange(0, whole[0] + 1, save_every, dtype=np.int64)
     marks = grid if rests[0] == 0 and grid[-1] == whole[0] else np.append(grid, whole[0])
     out = np.zeros(len(marks))
@@ -47,12 +49,14 @@ def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: Any) -> P
     return Plan(t0, h, np.diff(marks, prepend=0), out, saved)
 
 
-def _split(steps: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
-    """Whole steps and the rest in time; a rest within rounding of a whole step is one."""
+def _split(t0: float, times: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
+    """Whole steps and the rest in time; a rest within the rounding of these times is none."""
+    steps = (times - t0) / h
     if np.any(steps > _STEPS_MAX):
         raise ValueError(f"The run would take {steps.max():.3g} steps; choose a larger dt.")
     near = np.rint(steps)
-    on_grid = np.abs(steps - near) <= 1e-9 * np.maximum(1.0, np.abs(near))
+    rounding = _ROUNDINGS * np.finfo(float).eps * (np.abs(times) + abs(t0) + abs(h))
+    on_grid = np.abs(steps - near) * abs(h) <= rounding
     whole = np.where(on_grid, near, np.floor(steps))
     rests = np.where(on_grid, 0.0, (steps - whole) * h)
     return whole.astype(np.int64), rests

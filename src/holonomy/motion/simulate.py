@@ -59,11 +59,24 @@ def simulate(
     else:
         rows = plan(given.t0, given.t_end, dt, save_every, save_at)
         if given.is_traced:
-            return _traced(given, rows)
+            return _differentiable(given, rows)
         run = build.of_driven(given, drive(given, rows, progress), rows.dt)
     if throw and not run.result.ok:
         raise SimulationError(run)
     return run
+
+
+def _differentiable(given: Problem, rows: Plan) -> Run:
+    """The traced run, with a sentence where JAX finds that a method with error control has no forward derivatives."""
+    try:
+        return _traced(given, rows)
+    except TypeError as error:
+        if given.method.fixed_step or "custom_vjp" not in str(error):
+            raise
+        raise ValueError(
+            f"{given.method.label} has derivatives in reverse mode only (jax.grad, jax.vjp, jax.jacrev): its number "
+            f"of steps is not known beforehand. For jax.jvp or jax.jacfwd take a fixed step, such as hl.Gauss(3)."
+        ) from error
 
 
 def _traced(given: Problem, rows: Plan) -> Run:

@@ -9,8 +9,10 @@ from weakref import WeakValueDictionary
 import equinox as eqx
 import jax
 import jax.extend.core as jex
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.flatten_util import ravel_pytree
 
 from holonomy.trace.graph.dag import structural
 from holonomy.trace.jaxpr import JAXPRS, called, parts
@@ -54,7 +56,7 @@ class Program:
             values = [slots[a] if isinstance(a, int) else a.value for a in arguments]
             if single:
                 values, params = [_single(x) for x in values], _single_params(primitive, params)
-            out = primitive.bind(*values, **primitive.get_bind_params(params))
+            out = _applied(primitive, params, values)
             slots.extend(out if primitive.multiple_results else [out])
         return [slots[a] if isinstance(a, int) else a.value for a in self.outputs]
 
@@ -67,6 +69,46 @@ class Program:
                 reached.update(range(here, here + results))
             here += results
         return bool(reached.intersection(self.outputs))
+
+
+def _applied(primitive: Any, params: dict[str, Any], values: list[Any]) -> Any:
+    """The result of a primitive; a function with a reverse rule of its own gets the forward rule that follows."""
+
+    def plain(*args: Any) -> Any:
+        return primitive.bind(*args, **primitive.get_bind_params(params))
+
+    if not primitive.name.startswith("custom_vjp_call"):
+        return plain(*values)
+    return _with_forward_rule(plain)(*values)
+
+
+def _with_forward_rule(function: Callable[..., Any]) -> Callable[..., Any]:
+    r"""A function with `jax.custom_vjp` that can be differentiated forward too.
+
+    JAX refuses forward derivatives of such a function, and accelerations need them. Its own rule gives the rows of the
+    Jacobian, \(\dot y_i = (J^\top e_i)\cdot\dot x\), one call for each component of the value.
+    """
+
+    @jax.custom_jvp
+    def extended(*args: Any) -> Any:
+        return function(*args)
+
+    @extended.defjvp
+    def _(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+        value = extended(*primals)
+        unit, shaped = ravel_pytree(jax.tree.map(lambda y: np.zeros(y.shape, y.dtype), value))
+
+        def row(e: Any, *args: Any) -> Any:
+            return jax.vjp(function, *args)[1](shaped(e))
+
+        # As data without what it does not use: a reverse rule mostly computes the value by the function itself, which
+        # would be refused again when this rule is differentiated.
+        rows = jax.vmap(lambda e: trace(row, (unit, *primals))(e, *primals))(np.eye(unit.size, dtype=unit.dtype))
+        moved = [(r, x) for r, x in zip(rows, tangents, strict=True) if r.dtype != jax.dtypes.float0]
+        change = sum((jnp.reshape(r, (unit.size, -1)) @ jnp.ravel(x) for r, x in moved), start=jnp.zeros_like(unit))
+        return value, shaped(change)
+
+    return extended
 
 
 def _single(value: Any) -> Any:
@@ -163,7 +205,24 @@ class _Builder:
             return _Fixed(value)
         return self.constant(value)
 
+    def _drop_unused(self, outputs: list[Any]) -> list[Any]:
+        """Remove rows whose results nothing reads, except those that have none and act otherwise (a printed line)."""
+        used = {name[1] for name in outputs if _is_result(name)}
+        for index in reversed(range(len(self.rows))):
+            if index in used or not self.rows[index][3]:
+                used.add(index)
+                used.update(name[1] for name in self.rows[index][2] if _is_result(name))
+        place = {old: new for new, old in enumerate(sorted(used))}
+
+        def renamed(name: Any) -> Any:
+            return ("result", place[name[1]], name[2]) if _is_result(name) else name
+
+        kept = [self.rows[old] for old in place]
+        self.rows = [(p, params, list(map(renamed, args)), avals) for p, params, args, avals in kept]
+        return list(map(renamed, outputs))
+
     def finish(self, outputs: list[Any], signature: Hashable) -> tuple[Program, tuple[Any, ...]]:
+        outputs = self._drop_unused(outputs)
         base = self.inputs + len(self.constants)
         starts = np.concatenate([[0], np.cumsum([len(avals) for *_, avals in self.rows])])
 
@@ -180,6 +239,10 @@ class _Builder:
         key = (signature, tuple(_aval_key(jax.typeof(c)) for c in self.constants), body, out)
         program = _interned.setdefault(key, Program(base, instructions, out, key))
         return program, tuple(self.constants)
+
+
+def _is_result(name: Any) -> bool:
+    return isinstance(name, tuple) and name[0] == "result"
 
 
 class _Fixed:

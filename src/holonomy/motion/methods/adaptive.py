@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from holonomy.method_table import Properties
 from holonomy.motion.methods import projection
@@ -16,6 +17,8 @@ from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code
 
 _MAX_STEPS = 16384
+# The least rtol in roundings: below it the error estimate of order 8, a sum of twelve slopes, is rounding alone.
+_LEAST = 20
 
 
 class AdaptiveState(NamedTuple):
@@ -76,6 +79,14 @@ class Adaptive(AbstractMethod):
     def fixed_step(self) -> bool:
         return False
 
+    def refuse(self, dtype: Any) -> None:
+        least = _LEAST * float(jnp.finfo(dtype).eps)
+        if dtype != np.float64 and not isinstance(self.rtol, Tracer) and self.rtol < least:
+            raise ValueError(
+                f"{self.label} asks for more digits than {dtype} has: pass q0 and v0 in float64, or an rtol of at "
+                f"least {least:.0e}."
+            )
+
     def start(self, system: System, t: Any, q: Any, v: Any) -> AdaptiveState:
         return AdaptiveState(q, v, jnp.zeros((), q.dtype))
 
@@ -95,7 +106,9 @@ class Adaptive(AbstractMethod):
             t + h,
             first,
             (state.q, state.v),
-            stepsize_controller=diffrax.PIDController(rtol=self.rtol, atol=self.atol),
+            stepsize_controller=diffrax.PIDController(
+                rtol=jnp.asarray(self.rtol, state.q.dtype), atol=jnp.asarray(self.atol, state.q.dtype)
+            ),
             max_steps=_MAX_STEPS,
             throw=False,
         )

@@ -81,6 +81,10 @@ class AbstractMethod(eqx.Module):
         """Whether the method can move with friction, as those can that know forces by accelerations alone."""
         return False
 
+    def refuse(self, dtype: Any) -> None:
+        """Raise `ValueError` if the method cannot work with numbers of this type."""
+        del dtype
+
     def reach(self, state: Any, step: Any) -> Any:
         """How far from a state a step of given length may look for events at once; less where it is made of several."""
         del state

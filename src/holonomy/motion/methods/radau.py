@@ -142,6 +142,6 @@ def _extrapolated(values: Any, ratio: Any) -> Any:
     if values is None:
         return None
     stages = len(values)
-    nodes = tableau(stages)[1]
-    ahead = 1.0 + jnp.asarray(nodes, values.dtype) * ratio
+    nodes = tableau(stages)[1].astype(values.dtype)
+    ahead = 1.0 + nodes * ratio
     return jnp.stack([basis(nodes, j, ahead) for j in range(stages)], axis=1) @ values

@@ -112,7 +112,8 @@ class Rattle(AbstractMethod):
             return (new, jnp.where(code == Code.ok, status.code, code), work + status.work), None
 
         first = (state, jnp.int32(Code.ok), jnp.int32(0))
-        (state, code, work), _ = jax.lax.scan(once, first, (jnp.asarray(ends), jnp.asarray(parts)))
+        pieces = (jnp.asarray(ends, state.phase.y.dtype), jnp.asarray(parts, state.phase.y.dtype))
+        (state, code, work), _ = jax.lax.scan(once, first, pieces)
         return state, Status(code, work)
 
     def read(self, system: System, t: Any, state: RattleState) -> tuple[Any, Any]:

@@ -1,0 +1,37 @@
+"""Starts in single precision: the run stays in it, or one sentence says why it cannot."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import holonomy as hl
+
+oscillator = hl.System.from_lagrangian(
+    lambda t, q, v: 0.5 * jnp.dot(v, v) - 0.5 * jnp.dot(q, q), coordinates=("x", "y")
+)
+on_circle = oscillator.constrained(holonomic=lambda t, q: jnp.dot(q, q) - 1.0)
+START = np.array([1.0, 0.0], np.float32), np.array([0.0, 0.5], np.float32)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [hl.RK4(), hl.Gauss(2), hl.Radau(3), hl.Radau(2), hl.Adaptive(rtol=1e-5, atol=1e-5), hl.SymplecticEuler()],
+    ids=lambda m: m.label,
+)
+def test_free_motion(method):
+    run = hl.simulate(oscillator, *START, 1.0, dt=0.01, method=method)
+    assert run.q.dtype == np.float32
+    bound = 5e-3 if method.order == 1 else 3e-5
+    np.testing.assert_allclose(run.q[-1], [np.cos(1.0), 0.5 * np.sin(1.0)], atol=bound)
+
+
+@pytest.mark.parametrize("method", [hl.Rattle(2), hl.Rattle(4), hl.Radau(3)], ids=lambda m: m.label)
+def test_constrained_motion(method):
+    run = hl.simulate(on_circle, *START, 1.0, dt=0.01, method=method)
+    assert run.q.dtype == np.float32
+    np.testing.assert_allclose(run.q[-1], [np.cos(0.5), np.sin(0.5)], atol=2e-5)
+
+
+def test_a_tolerance_beyond_single_precision_is_refused():
+    with pytest.raises(ValueError, match=r"asks for more digits than float32 has: pass q0 and v0 in float64"):
+        hl.simulate(oscillator, *START, 1.0, dt=0.1, method=hl.Adaptive())
