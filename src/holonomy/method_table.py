@@ -128,7 +128,7 @@ TABLE = (
         "adaptive",
         "Adaptive",
         order="5, 8",
-        use="driven, damped, time-dependent motion that is not stiff",
+        use="the default where a potential is singular; driven and damped motion that is not stiff",
         summary="explicit with error control; dt is the spacing of saved times",
         arguments="order, rtol, atol",
         properties=Properties(error_control=True),

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import jax
+
+from holonomy.motion.methods.adaptive import Adaptive
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.methods.explicit import RK4
 from holonomy.motion.methods.gauss import Gauss
 from holonomy.motion.methods.radau import Radau
 from holonomy.motion.methods.rattle import Rattle
 from holonomy.systems import System
+from holonomy.trace.singularity import may_be_infinite
+
+# The tolerance where a potential is singular: an error at one close passage is magnified at the next.
+_CLOSE = 1e-12
 
 
 def default_method(system: System) -> tuple[AbstractMethod, str]:
     """The method for a system, and why."""
     if system.constraints is None:
+        if potential_is_singular(system):
+            return Adaptive(rtol=_CLOSE, atol=_CLOSE), "the potential may become infinite: the step follows the motion"
         kept = ["symplectic"] if system.autonomous and not system.forces else []
         kept += ["reversible"] if system.flat else []
         return Gauss(3), ", ".join(["smooth and unconstrained: order 6", *kept])
@@ -29,3 +38,11 @@ def default_method(system: System) -> tuple[AbstractMethod, str]:
     if not holonomic:
         return Gauss(3), "velocity constraints: reversible by symmetric projection, order 6"
     return Radau(3), "holonomic and velocity constraints together: both held at the end of each step"
+
+
+def potential_is_singular(system: System) -> bool:
+    """Whether the Lagrangian of a system at rest may become infinite somewhere."""
+    position, velocity = 1, 2  # of the inputs t, q, v and the parameters
+    arguments = [jax.ShapeDtypeStruct((), float), *[jax.ShapeDtypeStruct((system.space.point_dim,), float)] * 2]
+    arguments += jax.tree.leaves(system.last)
+    return may_be_infinite(system.lagrangian, arguments, position, zeros=[velocity])

@@ -62,10 +62,13 @@ def close_encounter(run: Run) -> str:
     usual, where = float(np.median(size)), int(np.argmax(size))
     if not size[where] > GROWTH * usual:
         return ""
+    if run.provenance.variable_step:
+        advice = "If bodies collide there, the motion has no continuation: end it before, or soften the potential."
+    else:
+        advice = "hl.Adaptive() and hl.Taylor() shorten their steps there."
     return (
         f"At t = {float(run.t[where]):.6g} the forces were {size[where] / max(usual, 1e-300):.2g} times their median: "
-        "a close encounter, or another singularity of the potential. hl.Adaptive() and hl.Taylor() shorten their steps "
-        "there."
+        f"a close encounter, or another singularity of the potential. {advice}"
     )
 
 
