@@ -72,6 +72,7 @@ describe("readouts", () => {
     await timePast(page, 0.1);
     await settled(page);
     const read = (name) => page.locator(`[data-readout="${name}"]`).innerText();
+    assert.equal(await read("verdict"), "good");
     assert.match(await read("method"), /RK4|Gauss/);
     assert.notEqual(await read("engine"), "–");
     assert.match(await read("drift"), /10\s*−\d+|^0/, "the energy keeps its value to many digits");

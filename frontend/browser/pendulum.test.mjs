@@ -142,6 +142,8 @@ describe("physics", () => {
     assert.ok((await drift("gauss2")) < 0.01);
     const euler = await drift("euler");
     assert.ok(euler > 0.05, `explicit Euler gains energy: ${euler}`);
+    while ((await page.locator('[data-readout="verdict"]').innerText()) !== "doubtful") await stride(page, 20);
+    assert.match(await page.locator('[data-readout="reason"]').innerText(), /energy .* drifted by .* Reduce the step/);
   });
 });
 

@@ -189,6 +189,8 @@ export interface CertificateView {
   readonly traits: readonly string[];
   /** Why a number is to be taken with care; empty when there is no reason. */
   readonly note: string;
+  /** Energy drift, relative to the energy, beyond which the motion is doubtful; null where energy is not conserved. */
+  readonly drift_limit: number | null;
 }
 
 /** One displayed formula. */

@@ -53,7 +53,7 @@ function head(count: number): Head {
     toggles: {},
     extents: [2],
     radii: [0.1],
-    certificate: { engine: "", method: "", traits: [], note: "" },
+    certificate: { engine: "", method: "", traits: [], note: "", drift_limit: null },
     undo: null,
     redo: null,
   };

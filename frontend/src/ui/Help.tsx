@@ -28,8 +28,10 @@ export function HelpDialog({ close }: { close: () => void }) {
         </tbody>
       </table>
       <p>
-        <b>Energy drift</b> is the energy now minus the energy at the last change by hand. <b>Clock</b> says when the machine cannot compute
-        as fast as time should run; then the motion is slower than asked, and none of it is left out.
+        <b>Verdict</b> is good, doubtful when the energy of a motion without friction has drifted by more than a hundredth of its size, or
+        failed when a number is no longer finite. <b>Energy drift</b> is the energy now minus the energy at the last change by hand.{" "}
+        <b>Clock</b> says when the machine cannot compute as fast as time should run; then the motion is slower than asked, and none of it
+        is left out.
       </p>
     </Dialog>
   );

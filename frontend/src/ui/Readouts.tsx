@@ -3,6 +3,7 @@
 import { channelColour, energyColour, palette } from "../colours";
 import { fixed, scientific, within, withUnit } from "../format";
 import { useStudio } from "../studio";
+import { verdictOn } from "../verdict";
 import type { CoordinateView, EnergyView, LabView } from "../wire";
 import { MathSymbol } from "./MathSymbol";
 import { Section } from "./Section";
@@ -165,9 +166,14 @@ export function Certificate({ view }: { view: LabView }) {
   const frame = studio.readout.value;
   const certificate = studio.controls.value?.certificate;
   const slow = studio.behind.value;
+  const verdict = verdictOn(frame, view, certificate);
   return (
     <Section name="certificate" title="Certificate">
       <dl>
+        <dt>Verdict</dt>
+        <dd class={verdict.word === "good" ? "" : "warning"} data-readout="verdict">
+          {verdict.word}
+        </dd>
         <dt>Method</dt>
         <dd data-readout="method">{certificate?.method ?? view.method}</dd>
         {certificate && certificate.traits.length > 0 && (
@@ -189,6 +195,11 @@ export function Certificate({ view }: { view: LabView }) {
           {frame ? clock(frame.rate, slow, studio.controls.value?.playing ?? false) : "–"}
         </dd>
       </dl>
+      {verdict.reason && (
+        <p class="note warning" data-readout="reason">
+          {verdict.reason}
+        </p>
+      )}
       {certificate?.note && <p class="note">{certificate.note}</p>}
       {slow && (
         <p class="note warning" role="alert">

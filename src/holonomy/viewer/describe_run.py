@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
+from holonomy.energy_drift import DRIFT_LIMIT
 from holonomy.motion.run.positions import ORIGIN, Drawn
 
 if TYPE_CHECKING:
@@ -261,4 +262,5 @@ def certificate(run: Run, note: str) -> messages.CertificateView:
     traits += [f"drift of {name} {drift:.1e}" for name, drift in known.conserved.items()]
     if known.constraints:
         traits.append(f"largest violation of a constraint {known.violation:.1e}")
-    return messages.CertificateView(known.engine, known.method, tuple(traits), note)
+    limit = DRIFT_LIMIT if run.provenance.conservative else None
+    return messages.CertificateView(known.engine, known.method, tuple(traits), note, limit)

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from holonomy.energy_drift import DRIFT_LIMIT
+
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
 
 Verdict = Literal["good", "doubtful", "failed"]
 
-DRIFT = 1e-2
-"""Relative energy drift of a conservative system above which a run is doubtful: a motion that gains or loses a
-hundredth of its energy is not the motion that was asked for, whatever the purpose."""
 TURNS = 0.4
 """Part of the steps in which the velocity may reverse: above it an oscillation has fewer than five steps a period."""
 GROWTH = 1e3
@@ -42,7 +41,7 @@ def verdict(run: Run, drift: float) -> tuple[Verdict, tuple[str, ...]]:
     if not np.all(np.isfinite(np.asarray(run.energy))):
         return "failed", ("The energy became infinite or not a number.",)
     reasons = []
-    if made.conservative and not drift <= DRIFT:
+    if made.conservative and not drift <= DRIFT_LIMIT:
         seen = close_encounter(run) or "Reduce dt."
         reasons.append(f"The energy of a conservative system drifted by {drift:.2g} times its size. {seen}")
     turns = _turns(run)

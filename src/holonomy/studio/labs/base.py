@@ -319,6 +319,10 @@ class AbstractLab(ABC):
         """Why a figure of the certificate is to be taken with care; empty when there is no reason."""
         return ""
 
+    def conserves_energy(self, settings: Settings) -> bool:
+        """Whether the energy of the motion should stay the same, so that a drift is an error."""
+        return True
+
     # ── Equations and files ───────────────────────────────────────────────────────────────────────
 
     def equations(self, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:

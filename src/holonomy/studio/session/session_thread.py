@@ -189,7 +189,7 @@ class SessionThread:
     def _report(self, phase: messages.Phase, sentence: str) -> None:
         """What the controls show where there is no simulation."""
         settings = self.lab.opening()
-        certificate = messages.CertificateView("", "", (), "")
+        certificate = messages.CertificateView("", "", (), "", None)
         self.say(
             messages.Controls(
                 phase, sentence, False, 1.0, None, dict(settings.parameters), dict(settings.choices),

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from holonomy.energy_drift import DRIFT_LIMIT
 from holonomy.studio.compile.kernel import Kernel, Stopped
 from holonomy.studio.labs.base import PRESET, AbstractLab
 from holonomy.studio.labs.settings import Refusal, Settings, Structure, checked
@@ -152,7 +153,10 @@ class Simulation:
             self.playing, self.speed, self.held,
             dict(settings.parameters), dict(settings.choices), dict(settings.toggles),
             self.lab.extents(shown), self.lab.radii(shown),
-            messages.CertificateView(kernel.engine, kernel.method, kernel.traits, self.lab.caution(shown)),
+            messages.CertificateView(
+                kernel.engine, kernel.method, kernel.traits, self.lab.caution(shown),
+                DRIFT_LIMIT if self.lab.conserves_energy(shown) else None,
+            ),
             self._undo[-1].name if self._undo else None, self._redo[-1].name if self._redo else None,
         )  # fmt: skip
 

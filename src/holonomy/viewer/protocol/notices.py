@@ -239,6 +239,8 @@ class CertificateView:
     """In words: order, symplectic or not, reversible or not, what it conserves."""
     note: str
     """Why a number is to be taken with care; empty when there is no reason."""
+    drift_limit: float | None
+    """Energy drift, relative to the energy, beyond which the motion is doubtful; null where energy is not conserved."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,6 +148,9 @@ class PendulumLab(AbstractLab):
             return "Air drag takes energy out of the motion, so the energy drift is not an error here."
         return ""
 
+    def conserves_energy(self, settings: Settings) -> bool:
+        return settings.parameters["damping"] == 0
+
     # ── Compiled code and the library ─────────────────────────────────────────────────────────────
 
     def program(self, structure: Structure) -> Program:
