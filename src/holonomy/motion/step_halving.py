@@ -15,6 +15,7 @@ from holonomy.motion.run.observed_order import difference
 from holonomy.motion.run.run import Run
 from holonomy.motion.run.verdict import energy_scale
 from holonomy.motion.save_times import plan
+from holonomy.motion.unseen_forces import unseen
 from holonomy.systems.result_code import Code
 
 TOLERANCE = 1e-9
@@ -29,7 +30,8 @@ def halve(problem: Problem, save_every: int, save_at: Any, progress: Any) -> Run
     The error that the certificate states is the difference of the last two runs over \(2^p - 1\), with p the order
     that the last three runs show, but at most that of the method; for a conservative system it is at least the relative
     energy drift. Differences that vanish show no order: without energy as a witness the error is not known then (NaN).
-    A motion for which no step is small enough ends with the code `inaccurate`.
+    A step that does not see a short pulse or a narrow bump of the forces is halved further. A motion for which no step
+    is small enough ends with the code `inaccurate`.
     """
     method = problem.method
     span = abs(problem.t_end - problem.t0)
@@ -46,7 +48,7 @@ def halve(problem: Problem, save_every: int, save_at: Any, progress: Any) -> Run
         trials = [*trials[-2:], trial] if trial.result.ok else []
         if len(trials) == 3:
             error = _error(problem, trials)
-        if not error > TOLERANCE or steps >= _LAST:
+        if steps >= _LAST or (not error > TOLERANCE and not _misses_a_force(problem, span / steps)):
             break
         steps = 2 * steps
     rows = plan(problem.t0, problem.t_end, span / steps, save_every, save_at)
@@ -54,6 +56,11 @@ def halve(problem: Problem, save_every: int, save_at: Any, progress: Any) -> Run
     if error > TOLERANCE and run.result.ok:
         return replace(run, result=replace(run.result, code=int(Code.inaccurate)))
     return run
+
+
+def _misses_a_force(problem: Problem, dt: float) -> bool:
+    every = drive(problem, plan(problem.t0, problem.t_end, dt, 1, None), None)
+    return unseen(problem.system, every)
 
 
 def _error(problem: Problem, trials: list[Driven]) -> float:
