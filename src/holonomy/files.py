@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,7 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0
 
 
 @contextmanager
-def whole(path: str | Path) -> Iterator[Path]:
+def whole(path: str | Path) -> Generator[Path]:
     """A temporary file beside `path`, with its ending, that becomes `path` when the block ends well.
 
     The temporary file is empty and new: its name is random, and it is created only if nothing has that name, so that a

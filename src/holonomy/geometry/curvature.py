@@ -19,8 +19,6 @@ from jaxtyping import Array, Float
 from holonomy.geometry.metric import (
     Coordinates,
     Metric,
-    Vector,
-    VectorLike,
     as_vector,
     bend,
     checked,
@@ -29,8 +27,7 @@ from holonomy.geometry.metric import (
     traced,
 )
 from holonomy.trace.function import Function
-
-Scalar = Float[Array, ""]
+from holonomy.types import Scalar, Vector, VectorLike
 
 
 class AbstractCurvature(eqx.Module):

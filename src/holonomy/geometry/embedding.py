@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,16 +13,13 @@ from jaxtyping import Array, Float
 from holonomy.geometry.curvature import AbstractCurvature, require_surface
 from holonomy.geometry.metric import (
     Coordinates,
-    Vector,
-    VectorLike,
     as_vector,
     checked,
     known,
     require_resolved,
     traced,
 )
-
-Scalar = Float[Array, ""]
+from holonomy.types import ArrayLike, Scalar, Vector, VectorLike
 
 
 class Embedding(eqx.Module):
@@ -39,7 +35,7 @@ class Embedding(eqx.Module):
     f: Callable[[Coordinates], Float[Array, ...]]
     ambient: Float[Array, "N N"] | Float[Array, " N"] | None = None
 
-    def __init__(self, f: Callable[[Coordinates], Float[Array, ...]], ambient: Any = None):
+    def __init__(self, f: Callable[[Coordinates], Float[Array, ...]], ambient: ArrayLike | None = None):
         if not callable(f):
             raise ValueError(f"Embedding needs a function of q that returns a vector, but got {type(f).__name__}.")
         self.f = f
@@ -53,8 +49,8 @@ class Embedding(eqx.Module):
 
     def metric(self, q: VectorLike) -> Float[Array, "n n"]:
         r"""The first fundamental form \(g_{ab} = \langle\partial_a f, \partial_b f\rangle\)."""
-        j = jax.jacfwd(self._vector)(as_vector(q, "q"))
-        return j.T @ self._lower(j)
+        j = jax.jacfwd(self.vector)(as_vector(q, "q"))
+        return j.T @ self.lower(j)
 
     def second(self, q: VectorLike) -> Float[Array, "n n N"]:
         r"""The second fundamental form \(II_{ab}\): the part of \(\partial_a\partial_b f\) orthogonal to the
@@ -62,19 +58,19 @@ class Embedding(eqx.Module):
         """
         q = as_vector(q, "q")
         checked(self.metric, q)
-        second = jnp.moveaxis(jax.jacfwd(jax.jacfwd(self._vector))(q), 0, -1)
+        second = jnp.moveaxis(jax.jacfwd(jax.jacfwd(self.vector))(q), 0, -1)
         return jax.vmap(jax.vmap(lambda a: self._normal(q, a)))(second)
 
     def bending(self, q: VectorLike, u: VectorLike, v: VectorLike) -> Float[Array, " N"]:
         """II(u, v), from Jacobian-vector products."""
         q = as_vector(q, "q")
-        along = jax.jvp(lambda p: jax.jvp(self._vector, (p,), (v,))[1], (q,), (u,))[1]
+        along = jax.jvp(lambda p: jax.jvp(self.vector, (p,), (v,))[1], (q,), (u,))[1]
         return self._normal(q, along)
 
     def total_bending(self, q: VectorLike) -> Scalar:
         r"""\(|II|^2 = g^{ac}g^{bd}\langle II_{ab}, II_{cd}\rangle\)."""
         second, inverse = self.second(q), jnp.linalg.inv(self.metric(q))
-        products = jnp.einsum("abN,cdN->abcd", second, self._lower_last(second))
+        products = jnp.einsum("abN,cdN->abcd", second, self.lower_last(second))
         return jnp.einsum("ac,bd,abcd->", inverse, inverse, products)
 
     def mean(self, q: VectorLike) -> Float[Array, " N"]:
@@ -87,7 +83,8 @@ class Embedding(eqx.Module):
         """Christoffel symbols and curvatures by Gauss's equation."""
         return EmbeddingCurvature(self)
 
-    def _vector(self, q: Coordinates) -> Float[Array, " N"]:
+    def vector(self, q: Coordinates) -> Float[Array, " N"]:
+        """f(q) as a vector of length N."""
         value = jnp.asarray(self.f(q)).reshape(-1)
         if self.ambient is not None and self.ambient.shape[0] != value.shape[0]:
             raise ValueError(
@@ -95,17 +92,19 @@ class Embedding(eqx.Module):
             )
         return value
 
-    def _lower(self, a: Float[Array, "N ..."]) -> Float[Array, "N ..."]:
+    def lower(self, a: Float[Array, "N ..."]) -> Float[Array, "N ..."]:
+        r"""\(M a\): vectors to covectors, along the first axis."""
         if self.ambient is None:
             return a
         return jnp.tensordot(self.ambient if self.ambient.ndim == 2 else jnp.diag(self.ambient), a, axes=1)
 
-    def _lower_last(self, a: Float[Array, "... N"]) -> Float[Array, "... N"]:
-        return jnp.moveaxis(self._lower(jnp.moveaxis(a, -1, 0)), 0, -1)
+    def lower_last(self, a: Float[Array, "... N"]) -> Float[Array, "... N"]:
+        r"""\(M a\) along the last axis."""
+        return jnp.moveaxis(self.lower(jnp.moveaxis(a, -1, 0)), 0, -1)
 
     def _normal(self, q: Coordinates, a: Float[Array, " N"]) -> Float[Array, " N"]:
-        j = jax.jacfwd(self._vector)(q)
-        return a - j @ jnp.linalg.solve(j.T @ self._lower(j), j.T @ self._lower(a))
+        j = jax.jacfwd(self.vector)(q)
+        return a - j @ jnp.linalg.solve(j.T @ self.lower(j), j.T @ self.lower(a))
 
 
 class EmbeddingCurvature(AbstractCurvature):
@@ -124,15 +123,15 @@ class EmbeddingCurvature(AbstractCurvature):
     def christoffel(self, q: VectorLike) -> Float[Array, "n n n"]:
         q = as_vector(q, "q")
         e, g = self.embedding, self.metric_at(q)
-        j = jax.jacfwd(e._vector)(q)
-        second = jax.jacfwd(jax.jacfwd(e._vector))(q)
+        j = jax.jacfwd(e.vector)(q)
+        second = jax.jacfwd(jax.jacfwd(e.vector))(q)
         n = q.shape[0]
-        return jnp.linalg.solve(g, jnp.tensordot(e._lower(j).T, second, axes=1).reshape(n, n * n)).reshape(n, n, n)
+        return jnp.linalg.solve(g, jnp.tensordot(e.lower(j).T, second, axes=1).reshape(n, n * n)).reshape(n, n, n)
 
     def operator(self, q: VectorLike, u: VectorLike, v: VectorLike, w: VectorLike) -> Vector:
         q = as_vector(q, "q")
         e, g = self.embedding, self.metric_at(q)
-        uw, vw = e._lower(e.bending(q, u, w)), e._lower(e.bending(q, v, w))
+        uw, vw = e.lower(e.bending(q, u, w)), e.lower(e.bending(q, v, w))
         basis = jnp.eye(q.shape[0], dtype=q.dtype)
         along = jax.vmap(lambda a: e.bending(q, u, a) @ vw - e.bending(q, v, a) @ uw)(basis)
         return jnp.linalg.solve(g, along)
@@ -140,7 +139,7 @@ class EmbeddingCurvature(AbstractCurvature):
     def riemann(self, q: VectorLike) -> Float[Array, "n n n n"]:
         q = as_vector(q, "q")
         g, second = self.metric_at(q), self.embedding.second(q)
-        products = jnp.einsum("mkN,jlN->mjkl", second, self.embedding._lower_last(second))
+        products = jnp.einsum("mkN,jlN->mjkl", second, self.embedding.lower_last(second))
         lowered = products - jnp.swapaxes(products, 2, 3)
         n = q.shape[0]
         return jnp.linalg.solve(g, lowered.reshape(n, -1)).reshape(n, n, n, n)
@@ -151,7 +150,7 @@ class EmbeddingCurvature(AbstractCurvature):
         e, g = self.embedding, self.metric_at(q)
         uu, uv, vv = e.bending(q, u, u), e.bending(q, u, v), e.bending(q, v, v)
         area = (u @ g @ u) * (v @ g @ v) - (u @ g @ v) ** 2
-        return (uu @ e._lower(vv) - uv @ e._lower(uv)) / area
+        return (uu @ e.lower(vv) - uv @ e.lower(uv)) / area
 
     def gaussian(self, q: VectorLike) -> Scalar:
         q = as_vector(q, "q")

@@ -8,8 +8,9 @@ from jaxtyping import Array, Float
 
 from holonomy.geometry.curvature import MetricCurvature
 from holonomy.geometry.integrate import integrate
-from holonomy.geometry.metric import Metric, Vector, VectorLike, as_vector, bend, checked, known, traced
+from holonomy.geometry.metric import Metric, as_vector, bend, checked, known, traced
 from holonomy.trace.function import Function
+from holonomy.types import Vector, VectorLike
 
 Times = Float[Array, "*times"]
 

@@ -15,13 +15,15 @@ reverse mode work to any order.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array
+
+from holonomy.types import Count, Flag, Number, Scalar, Vector
 
 _STAGES = 8
 _MAX_STEPS = 20_000
@@ -65,6 +67,11 @@ def _between(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return times, values @ to_coefficients, np.stack(integrals, axis=1) @ to_coefficients
 
 
+# What jax.custom_jvp passes: t0, t1, y0 and the arrays that f closes over. A tangent that is zero is not an array.
+Primals = tuple[Array, Array, Array, tuple[Array, ...]]
+Tangents = tuple[object, object, object, tuple[object, ...]]
+
+
 class _How(NamedTuple):
     loop: bool
     tail: float
@@ -72,23 +79,23 @@ class _How(NamedTuple):
 
 
 class _State(NamedTuple):
-    t: Float[Array, ""]
-    y: Float[Array, " n"]
-    h: Float[Array, ""]
-    steps: Int[Array, ""]
-    failed: Bool[Array, ""]
+    t: Scalar
+    y: Vector
+    h: Scalar
+    steps: Count
+    failed: Flag
 
 
 def integrate(
     f: Callable[..., Array],
-    y0: Float[Array, " n"],
-    t0: Any = 0.0,
-    t1: Any = 1.0,
+    y0: Vector,
+    t0: Number = 0.0,
+    t1: Number = 1.0,
     *,
     loop: bool = False,
     tail: float = _COEFFICIENT,
     watched: int = _WATCHED,
-) -> Float[Array, " n"]:
+) -> Vector:
     r"""\(y(t_1)\) of \(\dot y = f(t, y)\), \(y(t_0) = y_0\); NaN where the solution does not exist so far.
 
     The stages of a step are one batch, or with `loop` one after the other: shorter code for a long f. `tail` is what
@@ -177,7 +184,7 @@ def _step(rate: Callable[[Array, Array], Array], how: _How, t: Array, y: Array, 
 
 
 @partial(_solve.defjvp, symbolic_zeros=True)
-def _solve_jvp(f: Callable[..., Array], how: _How, primals: tuple, tangents: tuple) -> tuple[Array, Array]:
+def _solve_jvp(f: Callable[..., Array], how: _How, primals: Primals, tangents: Tangents) -> tuple[Array, Array]:
     t0, t1, y0, args = primals
     dt0, dt1, dy0, dargs = tangents
     # only arguments that vary: each number among them adds n equations

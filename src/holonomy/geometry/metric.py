@@ -1,29 +1,27 @@
 """Metrics as functions q -> matrix: what they must be, and their Levi-Civita connection."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float
 
 from holonomy.trace.function import Function, trace
+from holonomy.types import AnyArray, ArrayFunction, Matrix, Numbers, Vector
 
 Coordinates: TypeAlias = Float[Array, " n"]
-Vector: TypeAlias = Float[Array, " n"]
-# What a person may pass: any array or list of numbers. Its shape is checked with a sentence, not by the type.
-VectorLike: TypeAlias = Real[Array | np.ndarray, "..."] | Sequence[Any]
-Metric: TypeAlias = Callable[[Coordinates], Float[Array, "n n"]]
+Metric: TypeAlias = Callable[[Coordinates], Matrix]
 
 
-def known(*values: Any) -> bool:
+def known(*values: object) -> bool:
     """Whether every array in `values` has numbers in it, rather than being traced by jit, vmap or grad."""
     return not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(values))
 
 
-def as_vector(value: Any, name: str, n: int | None = None) -> Float[Array, " n"]:
+def as_vector(value: Numbers, name: str, n: int | None = None) -> Vector:
     """The value as a one-dimensional floating-point array, of length n where that is known."""
     array = jnp.asarray(value)
     array = array if jnp.issubdtype(array.dtype, jnp.floating) else array.astype(float)
@@ -33,7 +31,7 @@ def as_vector(value: Any, name: str, n: int | None = None) -> Float[Array, " n"]
     return array
 
 
-def traced(function: Callable[..., Any], *args: Any) -> Function:
+def traced(function: ArrayFunction, *args: AnyArray | jax.ShapeDtypeStruct) -> Function:
     """A function of arrays shaped like `args` as it is now, as data.
 
     Compiled code is found by the form of what was traced, and the numbers in it are arguments of that code. So a
@@ -45,7 +43,7 @@ def traced(function: Callable[..., Any], *args: Any) -> Function:
     return trace(lambda *x: jnp.asarray(function(*x)), [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args])
 
 
-def checked(metric: Metric, q: Coordinates) -> Float[Array, "n n"]:
+def checked(metric: Metric, q: Coordinates) -> Matrix:
     """The metric at q; where its numbers are known it is refused unless finite, symmetric and positive definite."""
     g = _value(metric, q) if isinstance(metric, Function) else jnp.asarray(metric(q))
     n = q.shape[0]
@@ -76,7 +74,7 @@ def checked(metric: Metric, q: Coordinates) -> Float[Array, "n n"]:
 class _Shown:
     """An array that is written out only where a message is."""
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Array) -> None:
         self.array = array
 
     def __str__(self) -> str:

@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TypeAlias, cast
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float
 
 from holonomy.geometry.integrate import integrate
-from holonomy.geometry.metric import Coordinates, Metric, VectorLike, as_vector, bend, checked, known, traced
+from holonomy.geometry.metric import Coordinates, Metric, as_vector, bend, checked, known, traced
 from holonomy.trace.function import Function
+from holonomy.types import ArrayLike, Scalar, VectorLike
 
-Curve: TypeAlias = Callable[[Float[Array, ""]], Coordinates]
-Path: TypeAlias = Curve | Sequence[Any] | Real[Array | np.ndarray, "..."]
+Curve: TypeAlias = Callable[[Scalar], Coordinates]
+Path: TypeAlias = Curve | Sequence[Curve] | ArrayLike
 
 
 def transport(metric: Metric, curve: Path, w: VectorLike, *, at: VectorLike | None = None) -> Float[Array, "*times n"]:
@@ -92,7 +93,7 @@ def _pieces(path: Path) -> list[Function]:
     if callable(path):
         return [traced(path, time)]
     if isinstance(path, (list, tuple)) and path and all(callable(p) for p in path):
-        return [traced(p, time) for p in path]
+        return [traced(p, time) for p in cast("Sequence[Curve]", path)]
     points = jnp.asarray(path, float)
     if points.ndim != 2 or points.shape[0] < 2:
         raise ValueError(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -229,7 +229,7 @@ class _Parser:
     def product(self) -> Node:
         return self.chain(self.signed, "*", "/")
 
-    def chain(self, part, *signs: str) -> Node:
+    def chain(self, part: Callable[[], Node], *signs: str) -> Node:
         first = part()
         rest: list[tuple[str, Node]] = []
         while (sign := self.take(*signs)) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -114,7 +114,7 @@ def _refuse_to_replace(targets: list[Path]) -> None:
 
 
 @contextmanager
-def _staged(folder: Path) -> Iterator[tuple[Path, Callable[[list[str]], tuple[Path, ...]]]]:
+def _staged(folder: Path) -> Generator[tuple[Path, Callable[[list[str]], tuple[Path, ...]]]]:
     """A folder to write into, and a function that moves files from it to their place; a failure leaves nothing."""
     made = _make(folder)
     stage: Path | None = None

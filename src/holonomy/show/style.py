@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,7 +25,7 @@ _RULES = {
 
 
 @contextmanager
-def style(*, layout: bool = True) -> Iterator[None]:
+def style(*, layout: bool = True) -> Generator[None]:
     """Okabe–Ito colours, light grid, no box; for the figures made inside. `layout` fits labels into the figure."""
     import matplotlib as mpl
     from cycler import cycler

@@ -1,14 +1,16 @@
 """Names of axes and the rotations, boosts and translations that Killing fields are made of."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from holonomy.types import Number
+
 Field: TypeAlias = Callable[[Float[Array, " point"]], Float[Array, " point"]]
-Flow: TypeAlias = Callable[[Float[Array, ""] | float, Float[Array, " point"]], Float[Array, " point"]]
+Flow: TypeAlias = Callable[[Number, Float[Array, " point"]], Float[Array, " point"]]
 
 
 def names(n: int) -> list[str]:
@@ -37,7 +39,7 @@ def rotation_field(i: int, j: int) -> Field:
 def rotation_flow(i: int, j: int) -> Flow:
     """The rotation by an angle that carries axis i towards axis j."""
 
-    def flow(s: Any, x: Float[Array, " point"]) -> Float[Array, " point"]:
+    def flow(s: Number, x: Float[Array, " point"]) -> Float[Array, " point"]:
         less, d = -2.0 * jnp.sin(s / 2.0) ** 2, jnp.sin(s)
         return x + (less * x[i] - d * x[j]) * _unit(x, i) + (d * x[i] + less * x[j]) * _unit(x, j)
 
@@ -52,7 +54,7 @@ def boost_field(i: int) -> Field:
 def boost_flow(i: int) -> Flow:
     """The boost by a rapidity along axis i; time is the last axis."""
 
-    def flow(s: Any, x: Float[Array, " point"]) -> Float[Array, " point"]:
+    def flow(s: Number, x: Float[Array, " point"]) -> Float[Array, " point"]:
         more, d = 2.0 * jnp.sinh(s / 2.0) ** 2, jnp.sinh(s)
         return x + (more * x[i] + d * x[-1]) * _unit(x, i) + (d * x[i] + more * x[-1]) * _unit(x, -1)
 

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray, Real
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.smooth import root
+from holonomy.types import (
+    ArrayLike,
+    Local,
+    LocalLike,
+    LocalMatrix,
+    Number,
+    Numbers,
+    Point,
+    PointLike,
+    Scalar,
+    VectorLike,
+)
+from holonomy.types import Tangent as Vector
 
 if TYPE_CHECKING:
     from holonomy.spaces.curvature import SpaceCurvature
     from holonomy.spaces.power import Power
 
-Point: TypeAlias = Float[Array, " point"]
-Vector: TypeAlias = Float[Array, " point"]
-Local: TypeAlias = Float[Array, " dim"]
-Scalar: TypeAlias = Float[Array, ""]
-# What a person may pass: any array or list of numbers. Its shape is checked with a sentence, not by the type.
-PointLike: TypeAlias = Real[Array | np.ndarray, "..."] | Sequence[Any]
-VectorLike: TypeAlias = PointLike
-LocalLike: TypeAlias = PointLike
-Number: TypeAlias = float | int | Real[Array | np.ndarray, ""]
 Picture: TypeAlias = Callable[[Point], Float[Array, " picture"]]
 
 
@@ -120,7 +124,7 @@ class AbstractSpace(eqx.Module):
         """Ways to draw the space, the customary one first: x -> array of length 2 or 3."""
         return {}
 
-    def from_polar(self, *coordinates: Any) -> Point:
+    def from_polar(self, *coordinates: Numbers) -> Point:
         """The point with these polar coordinates, given one by one or as one array."""
         raise ValueError(f"{self!r} has no polar coordinates; build its points with chart, exp or random.")
 
@@ -159,7 +163,7 @@ class AbstractSpace(eqx.Module):
         """The inverse of `pull_shift` at the same x and y."""
         return jnp.linalg.solve(self._shift_matrix(x, y).T, self._local(covector, "covector"))
 
-    def _shift_matrix(self, x: PointLike, y: LocalLike) -> Float[Array, "dim dim"]:
+    def _shift_matrix(self, x: PointLike, y: LocalLike) -> LocalMatrix:
         x, y = self._point(x), self._local(y)
         if self.flat_chart:
             return jnp.eye(self.dim, dtype=y.dtype)
@@ -168,7 +172,7 @@ class AbstractSpace(eqx.Module):
         return jnp.linalg.solve(frame.T @ frame, frame.T @ slope)
 
     @property
-    def chart_scale(self) -> Any:
+    def chart_scale(self) -> Number:
         """The length over which charts bend: local coordinates should stay below it."""
         return 1.0
 
@@ -186,7 +190,7 @@ class AbstractSpace(eqx.Module):
         """The basis of the tangent space at x that belongs to the chart at x, as columns."""
         return _frame(self, self._point(x))
 
-    def metric(self, x: PointLike) -> Float[Array, "dim dim"]:
+    def metric(self, x: PointLike) -> LocalMatrix:
         """The Gram matrix of `frame(x)`; for a space with a flat chart the metric in its coordinates."""
         return _metric(self, self._point(x))
 
@@ -197,7 +201,7 @@ class AbstractSpace(eqx.Module):
             x = self._point(x)
             zero = jnp.zeros(self.dim, x.dtype)
             slope = jax.grad(lambda y: f(self.chart(x, y)))(zero)
-            local = jnp.linalg.solve(self._local_metric(x, zero), slope)
+            local = jnp.linalg.solve(self.local_metric(x, zero), slope)
             return jax.jvp(lambda y: self.chart(x, y), (zero,), (local,))[1]
 
         return field
@@ -231,7 +235,8 @@ class AbstractSpace(eqx.Module):
         """The space of `count` points of this space."""
         return _powers[0](self, count)
 
-    def _local_metric(self, x: Point, y: Local) -> Float[Array, "dim dim"]:
+    def local_metric(self, x: Point, y: Local) -> LocalMatrix:
+        """The metric at chart(x, y) in the coordinates of the chart at x."""
         basis = jax.jacfwd(lambda z: self.chart(x, z))(y)
         point = self.chart(x, y)
         row = jax.vmap(self.inner, in_axes=(None, None, 1))
@@ -239,7 +244,7 @@ class AbstractSpace(eqx.Module):
 
     # ── checks, made only where numbers are known ─────────────────────────────────────────────────────────────────
 
-    def _array(self, value: Any, name: str = "x") -> Array:
+    def _array(self, value: ArrayLike, name: str = "x") -> Array:
         array = validation.as_array(value)
         if array.shape != (self.point_dim,):
             raise ValueError(
@@ -248,13 +253,21 @@ class AbstractSpace(eqx.Module):
             )
         return array
 
-    def _point(self, value: Any, name: str = "x") -> Point:
+    def _point(self, value: ArrayLike, name: str = "x") -> Point:
         x = self._array(value, name)
         if not validation.known(x, self):
             return x
         with jax.ensure_compile_time_eval():
             self._refuse_off_space(x, name)
         return x
+
+    def checked_point(self, value: PointLike, name: str = "x") -> Point:
+        """The value as a point array; `ValueError` where its numbers are known and it is not on the space."""
+        return self._point(value, name)
+
+    def checked_vector(self, x: Point, value: VectorLike, name: str = "v") -> Vector:
+        """The value as a tangent vector at x; `ValueError` where its numbers are known and it is not tangent."""
+        return self._vector(x, value, name)
 
     def _refuse_off_space(self, x: Point, name: str) -> None:
         if not np.all(np.isfinite(np.asarray(x))):
@@ -269,7 +282,7 @@ class AbstractSpace(eqx.Module):
                 f"{validation.show(nearest)}. Pass that point if it is the one you mean."
             )
 
-    def _vector(self, x: Point, value: Any, name: str = "v") -> Vector:
+    def _vector(self, x: Point, value: ArrayLike, name: str = "v") -> Vector:
         v = self._array(value, name)
         if not validation.known(x, v, self):
             return v
@@ -283,7 +296,7 @@ class AbstractSpace(eqx.Module):
                 )
         return v
 
-    def _local(self, value: Any, name: str = "y") -> Local:
+    def _local(self, value: Numbers, name: str = "y") -> Local:
         array = validation.as_array(value)
         if array.shape != (self.dim,):
             raise ValueError(
@@ -291,15 +304,16 @@ class AbstractSpace(eqx.Module):
             )
         return array
 
-    def _polar(self, coordinates: tuple[Any, ...]) -> Local:
-        if len(coordinates) == 1 and jnp.ndim(coordinates[0]) == 1:
-            return self._local(coordinates[0], "the array of polar coordinates")
-        if len(coordinates) != self.dim or any(jnp.ndim(c) != 0 for c in coordinates):
+    def _polar(self, coordinates: tuple[Numbers, ...]) -> Local:
+        given = [validation.as_array(c) for c in coordinates]
+        if len(given) == 1 and given[0].ndim == 1:
+            return self._local(given[0], "the array of polar coordinates")
+        if len(given) != self.dim or any(c.ndim != 0 for c in given):
             raise ValueError(
-                f"{self!r} has {self.dim} polar coordinates, but from_polar was given {len(coordinates)} arguments of "
-                f"shapes {[jnp.shape(c) for c in coordinates]}. Pass {self.dim} numbers or one array of that length."
+                f"{self!r} has {self.dim} polar coordinates, but from_polar was given {len(given)} arguments of "
+                f"shapes {[c.shape for c in given]}. Pass {self.dim} numbers or one array of that length."
             )
-        return jnp.stack([validation.as_array(c) for c in coordinates])
+        return jnp.stack(given)
 
 
 _powers: list[Callable[[AbstractSpace, int], Power]] = []
@@ -319,5 +333,5 @@ def _frame(space: AbstractSpace, x: Point) -> Float[Array, "point dim"]:
 
 
 @eqx.filter_jit
-def _metric(space: AbstractSpace, x: Point) -> Float[Array, "dim dim"]:
-    return space._local_metric(x, jnp.zeros(space.dim, x.dtype))
+def _metric(space: AbstractSpace, x: Point) -> LocalMatrix:
+    return space.local_metric(x, jnp.zeros(space.dim, x.dtype))

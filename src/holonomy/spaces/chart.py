@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -149,7 +148,7 @@ def _shoot(space: Chart, x: Float[Array, " n"], y: Float[Array, " n"]) -> Float[
         slope = jax.jacfwd(lambda u: _end(space, x, u))(v)
         return jnp.linalg.solve(slope, y - end), jnp.linalg.norm(y - end)
 
-    def going(state: tuple[Array, Array, Array, Array]) -> Any:
+    def going(state: tuple[Array, Array, Array, Array]) -> Array:
         _, _, miss, count = state
         return (miss > 1e-14 * size) & (count < _NEWTON_STEPS)
 

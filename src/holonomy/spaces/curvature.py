@@ -29,10 +29,10 @@ class SpaceCurvature(AbstractCurvature):
         return self.space.metric(q)
 
     def christoffel(self, q: PointLike) -> Float[Array, "n n n"]:
-        return _in_chart(self.space, self.space._point(q), MetricCurvature.christoffel)
+        return _in_chart(self.space, self.space.checked_point(q), MetricCurvature.christoffel)
 
     def riemann(self, q: PointLike) -> Float[Array, "n n n n"]:
-        return _in_chart(self.space, self.space._point(q), MetricCurvature.riemann)
+        return _in_chart(self.space, self.space.checked_point(q), MetricCurvature.riemann)
 
     def operator(self, q: PointLike, u: VectorLike, v: VectorLike, w: VectorLike) -> Vector:
         x, vectors = self._checked(q, u=u, v=v, w=w)
@@ -44,16 +44,16 @@ class SpaceCurvature(AbstractCurvature):
 
     def gaussian(self, q: PointLike) -> Scalar:
         require_surface(self.space.dim)
-        return _in_chart(self.space, self.space._point(q), MetricCurvature.gaussian)
+        return _in_chart(self.space, self.space.checked_point(q), MetricCurvature.gaussian)
 
     def _checked(self, q: PointLike, **vectors: VectorLike) -> tuple[Point, list[Vector]]:
-        x = self.space._point(q)
-        return x, [self.space._vector(x, v, name) for name, v in vectors.items()]
+        x = self.space.checked_point(q)
+        return x, [self.space.checked_vector(x, v, name) for name, v in vectors.items()]
 
 
 @eqx.filter_jit
 def _in_chart(space: AbstractSpace, x: Point, method: Callable[..., Array], *vectors: Vector) -> Array:
     """A curvature of the metric in the chart at x, at its centre; vectors turned into components."""
-    local = MetricCurvature(lambda y: space._local_metric(x, y))
+    local = MetricCurvature(lambda y: space.local_metric(x, y))
     components = [jax.jvp(lambda p: space.coordinates(x, p), (x,), (v,))[1] for v in vectors]
     return method(local, jnp.zeros(space.dim, x.dtype), *components)

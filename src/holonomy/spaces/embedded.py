@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from holonomy.spaces.smooth import arc, cosine, length, root, sine, versine
+from holonomy.types import Scalar
 
 Ambient = Float[Array, " n"]
-Scalar = Float[Array, ""]
 
 
 def dot(u: Ambient, v: Ambient) -> Scalar:

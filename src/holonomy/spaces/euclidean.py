@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -24,6 +22,7 @@ from holonomy.spaces.base import (
     VectorLike,
 )
 from holonomy.spaces.smooth import length
+from holonomy.types import Numbers
 
 
 class Euclidean(AbstractSpace):
@@ -98,7 +97,7 @@ class Euclidean(AbstractSpace):
     def pictures(self) -> dict[str, Picture]:
         return {"flat": lambda x: x[:3]}
 
-    def from_polar(self, *coordinates: Any) -> Point:
+    def from_polar(self, *coordinates: Numbers) -> Point:
         c = self._polar(coordinates)
         return c[0] * polar.direction(c[1:])
 
@@ -187,7 +186,7 @@ class Circle(AbstractSpace):
     def pictures(self) -> dict[str, Picture]:
         return {"circle": lambda x: self.radius * polar.direction(x)}
 
-    def from_polar(self, *coordinates: Any) -> Point:
+    def from_polar(self, *coordinates: Numbers) -> Point:
         return self._polar(coordinates)
 
     def to_polar(self, x: PointLike) -> Local:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -25,6 +23,7 @@ from holonomy.spaces.base import (
     VectorLike,
 )
 from holonomy.spaces.smooth import length
+from holonomy.types import Numbers
 
 _ROUNDING = 8.0  # rounding of a product of vectors, in units of the last place of the product of their lengths
 
@@ -116,7 +115,7 @@ class Hyperbolic(AbstractSpace):
         return covector if self.flat_chart else covector / em.height(y)
 
     @property
-    def chart_scale(self) -> Any:
+    def chart_scale(self) -> Number:
         """The radius."""
         return self.radius
 
@@ -200,7 +199,7 @@ class Hyperbolic(AbstractSpace):
         balls: dict[str, Picture] = {"poincare": poincare, "klein": klein}
         return balls if self.n > 2 else balls | {"hyperboloid": lambda x: self._ambient(self._spatial(x))}
 
-    def from_polar(self, *coordinates: Any) -> Point:
+    def from_polar(self, *coordinates: Numbers) -> Point:
         c = self._polar(coordinates)
         return c if self.model == "polar" else self._leave(jnp.sinh(c[0]) * polar.direction(c[1:]))
 

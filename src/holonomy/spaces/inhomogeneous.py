@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,6 +12,7 @@ from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
 from holonomy.spaces.embedded import dot, wedge_dot
 from holonomy.spaces.smooth import arc, cosine, root, sine
+from holonomy.types import Count, Numbers
 
 _NEWTON_STEPS = 12
 _POLISH_STEPS = 2
@@ -118,7 +117,7 @@ class Inhomogeneous(AbstractSpace):
     def pictures(self) -> dict[str, Picture]:
         return {"conformal": lambda x: x[:3]}
 
-    def from_polar(self, *coordinates: Any) -> Point:
+    def from_polar(self, *coordinates: Numbers) -> Point:
         c = self._polar(coordinates)
         return c[0] * polar.direction(c[1:])
 
@@ -196,7 +195,7 @@ def _first_time(x: Point, v: Vector) -> Scalar:
     size = jnp.abs(goal)
     above = jnp.minimum(size / (1.0 + a), 0.5 * jnp.arcsinh(2.0 * size / a))
 
-    def step(_: Any, sigma: Scalar) -> Scalar:
+    def step(_: Count, sigma: Scalar) -> Scalar:
         return sigma - (sigma + 0.5 * a * jnp.sinh(2.0 * sigma) - size) / (1.0 + a * jnp.cosh(2.0 * sigma))
 
     sigma = jnp.sign(goal) * jax.lax.fori_loop(0, _NEWTON_STEPS, step, above)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.spaces import validation
+from holonomy.types import ArrayLike, Count
 
 if TYPE_CHECKING:
     from holonomy.spaces.base import AbstractSpace, PointLike
@@ -42,7 +43,7 @@ def _search(
     apart = jax.vmap(lambda m: jnp.sum(fixed_weights * jax.vmap(space.distance, in_axes=(None, 0))(m, fixed) ** 2))
     start = fixed[jnp.argmin(apart(fixed))]
 
-    def descend(_: Any, m: Float[Array, " point"]) -> Float[Array, " point"]:
+    def descend(_: Count, m: Float[Array, " point"]) -> Float[Array, " point"]:
         return space.exp(m, space.tangent(m, pull(m, fixed, fixed_weights)))
 
     m = jax.lax.stop_gradient(jax.lax.fori_loop(0, _DESCENT_STEPS, descend, start))
@@ -61,7 +62,7 @@ def _newton(space: AbstractSpace, m: Array, pull: Callable[[Array], Array]) -> A
     return space.chart(m, -jnp.linalg.solve(jax.jacfwd(local)(zero), local(zero)))
 
 
-def _checked(space: AbstractSpace, points: Any, weights: Any) -> tuple[Array, Array]:
+def _checked(space: AbstractSpace, points: ArrayLike, weights: ArrayLike | None) -> tuple[Array, Array]:
     points = validation.as_array(points)
     if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] != space.point_dim:
         raise ValueError(
@@ -77,5 +78,5 @@ def _checked(space: AbstractSpace, points: Any, weights: Any) -> tuple[Array, Ar
             raise ValueError(f"mean needs weights, none negative and not all zero, but got {validation.show(values)}.")
         with jax.ensure_compile_time_eval():
             for i, x in enumerate(points):
-                space._point(x, f"points[{i}]")
+                space.checked_point(x, f"points[{i}]")
     return points, weights

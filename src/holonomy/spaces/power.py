@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -25,6 +24,7 @@ from holonomy.spaces.base import (
     powers_are,
 )
 from holonomy.spaces.smooth import root
+from holonomy.types import Number, Numbers
 
 
 class Power(AbstractSpace):
@@ -87,7 +87,7 @@ class Power(AbstractSpace):
         return self._map(self.space.solve_shift, self._point(x), self._local(y), self._local(covector, "covector"))
 
     @property
-    def chart_scale(self) -> Any:
+    def chart_scale(self) -> Number:
         """The scale of the single space."""
         return self.space.chart_scale
 
@@ -141,7 +141,7 @@ class Power(AbstractSpace):
 
     def isometries(self) -> dict[str, Flow]:
         def single(flow: Flow, i: int) -> Flow:
-            def whole(s: Any, x: Point) -> Point:
+            def whole(s: Number, x: Point) -> Point:
                 rows = self.split(x)
                 return rows.at[i].set(flow(s, rows[i])).reshape(-1)
 
@@ -161,7 +161,7 @@ class Power(AbstractSpace):
 
         return {name: rows(picture) for name, picture in self.space.pictures().items()}
 
-    def from_polar(self, *coordinates: Any) -> Point:
+    def from_polar(self, *coordinates: Numbers) -> Point:
         return self._map(self.space.from_polar, self._polar(coordinates))
 
     def to_polar(self, x: PointLike) -> Local:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +15,9 @@ from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
 from holonomy.spaces.smooth import root
+from holonomy.types import Number, Numbers
+
+Item = TypeVar("Item")
 
 
 class Product(AbstractSpace):
@@ -81,11 +84,11 @@ class Product(AbstractSpace):
     def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
         return jnp.concatenate([f.solve_shift(*parts) for f, *parts in self._charted(x, y, covector)])
 
-    def _charted(self, x: PointLike, y: LocalLike, z: LocalLike) -> Any:
+    def _charted(self, x: PointLike, y: LocalLike, z: LocalLike) -> Iterator[tuple[AbstractSpace, Array, Array, Array]]:
         return zip(self.factors, self.split(x), self.split_local(y), self.split_local(z), strict=True)
 
     @property
-    def chart_scale(self) -> Any:
+    def chart_scale(self) -> Number:
         """The least scale among the factors that have curved charts."""
         scales = [jnp.asarray(f.chart_scale) for f in self.factors if not f.flat_chart]
         return jnp.min(jnp.stack(scales)) if scales else 1.0
@@ -131,7 +134,7 @@ class Product(AbstractSpace):
 
     def isometries(self) -> dict[str, Flow]:
         def place(flow: Flow, i: int) -> Flow:
-            def whole(s: Any, x: Point) -> Point:
+            def whole(s: Number, x: Point) -> Point:
                 return jnp.concatenate([flow(s, p) if k == i else p for k, p in enumerate(self.split(x))])
 
             return whole
@@ -156,7 +159,7 @@ class Product(AbstractSpace):
             case _:
                 return {"joined": joined}
 
-    def from_polar(self, *coordinates: Any) -> Point:
+    def from_polar(self, *coordinates: Numbers) -> Point:
         parts = self.split_local(self._polar(coordinates))
         return jnp.concatenate([f.from_polar(c) for f, c in zip(self.factors, parts, strict=True)])
 
@@ -170,7 +173,7 @@ class Product(AbstractSpace):
     def _join(self, method: str, *arrays: PointLike) -> Array:
         return jnp.concatenate(self._each(method, *arrays))
 
-    def _named(self, dictionaries: list[dict[str, Any]], place: Callable[[Any, int], Any]) -> dict[str, Any]:
+    def _named(self, dictionaries: list[dict[str, Item]], place: Callable[[Item, int], Item]) -> dict[str, Item]:
         count = Counter(name for d in dictionaries for name in d)
         return {
             (name if count[name] == 1 else f"{name}_{i + 1}"): place(item, i)

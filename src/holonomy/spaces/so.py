@@ -6,15 +6,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 
 from holonomy.spaces import axes, validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import Local, LocalLike, Point, PointLike, Scalar, Vector, VectorLike
 from holonomy.spaces.group import AbstractGroup
 from holonomy.spaces.smooth import root
-
-Matrix = Float[Array, "n n"]
+from holonomy.types import Matrix
 
 _ROOTS = 4
 _POLAR_STEPS = 14
@@ -130,8 +129,8 @@ class SO(AbstractGroup):
         flows: dict[str, Flow] = {}
         for k, (plane, *_) in enumerate(axes.planes(self.n)):
             a = self.hat(jnp.eye(self.dim)[k])
-            flows[f"rotate_{plane}"] = lambda s, x, a=a: (_expm(s * a) @ self._matrix(x)).reshape(-1)
-            flows[f"body_{plane}"] = lambda s, x, a=a: (self._matrix(x) @ _expm(s * a)).reshape(-1)
+            flows[f"rotate_{plane}"] = lambda s, x, a=a: (_expm(jnp.asarray(s) * a) @ self._matrix(x)).reshape(-1)
+            flows[f"body_{plane}"] = lambda s, x, a=a: (self._matrix(x) @ _expm(jnp.asarray(s) * a)).reshape(-1)
         return flows
 
     # ── the group ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -25,6 +23,7 @@ from holonomy.spaces.base import (
     Vector,
     VectorLike,
 )
+from holonomy.types import Numbers
 
 
 class Sphere(AbstractSpace):
@@ -112,7 +111,7 @@ class Sphere(AbstractSpace):
         return covector if self.flat_chart else em.sphere_solve_shift(y, covector)
 
     @property
-    def chart_scale(self) -> Any:
+    def chart_scale(self) -> Number:
         """The radius."""
         return self.radius
 
@@ -181,7 +180,7 @@ class Sphere(AbstractSpace):
         flat: dict[str, Picture] = {"stereographic": stereographic}
         return flat if self.n > 2 else {"embedded": lambda x: self.radius * self._unit(x)} | flat
 
-    def from_polar(self, *coordinates: Any) -> Point:
+    def from_polar(self, *coordinates: Numbers) -> Point:
         c = self._polar(coordinates)
         return c if self.flat_chart else self._embed(c)
 

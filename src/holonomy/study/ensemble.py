@@ -68,7 +68,7 @@ def ensemble(
         done = _natively(given, rows, runner, q, v, batched)
         if done is not None:
             return done
-    options = {"dt": dt, "method": given.method, "t0": t0, "save_every": save_every, "save_at": save_at}
+    options: dict[str, Any] = {"dt": dt, "method": given.method, "t0": t0, "save_every": save_every, "save_at": save_at}
     options |= {"events": events, "max_events": max_events}
     marked = given.system
 

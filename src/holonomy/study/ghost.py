@@ -80,7 +80,8 @@ def ghost(
         speed = np.asarray(system.space.tangent(near, speed))
     if system.constraints is not None:
         near, speed = (np.asarray(x) for x in system.project(options.get("t0", 0.0), near, speed))
-    second = simulate(system, near, speed, t_end, **{**options, "dt": run.dt, "save_every": 1, "save_at": run.t})
+    same: dict[str, Any] = {**options, "dt": run.dt, "save_every": 1, "save_at": run.t}
+    second = simulate(system, near, speed, t_end, **same)
     rows = min(len(run.t), len(second.t))
     apart = np.asarray(jax.vmap(system.space.distance)(run.q[:rows], second.q[:rows]))
     speeds = np.linalg.norm(np.asarray(run.v[:rows]) - np.asarray(second.v[:rows]), axis=1)

@@ -361,7 +361,7 @@ def vector(name: str, value: Any, shape: tuple[int, ...], system: System) -> Any
 
 
 def _assemble(frame: tracing.Frame, lagrangian: Function, **known: Any) -> System:
-    fields = {
+    fields: dict[str, Any] = {
         "kinetic": None,
         "potential": None,
         "positions": None,

@@ -68,7 +68,7 @@ def check_space(
     if points.ndim != 2 or points.shape[1] != space.point_dim:
         raise ValueError(f"points has shape {points.shape}, but rows of length {space.point_dim} are needed.")
     for i, x in enumerate(points):
-        space._point(x, f"points[{i}]")
+        space.checked_point(x, f"points[{i}]")
     samples = _samples(space, points, jnp.asarray(distances), keys[1])
     names = tuple(name for name in THEOREMS if name not in skip)
     residuals = {name: np.asarray(r) for name, r in _residuals(space, names, samples).items()}
@@ -125,7 +125,7 @@ def _local(space: AbstractSpace, x: Array, v: Array) -> Array:
 
 
 def _metric(space: AbstractSpace, x: Array) -> Callable[[Array], Array]:
-    return lambda y: space._local_metric(x, y)
+    return lambda y: space.local_metric(x, y)
 
 
 def _point_on_space(space: AbstractSpace, s: Sample) -> Residual:
@@ -202,7 +202,7 @@ def _inner_positive(space: AbstractSpace, s: Sample) -> Residual:
     uv, vu = space.inner(s.x, s.v, s.w), space.inner(s.x, s.w, s.v)
     both = space.inner(s.x, s.v + 2.0 * s.w, s.w)
     linear = jnp.abs(both - uv - 2.0 * space.inner(s.x, s.w, s.w))
-    g = space._local_metric(s.x, jnp.zeros_like(s.y))
+    g = space.local_metric(s.x, jnp.zeros_like(s.y))
     negative = jnp.where(jnp.all(jnp.linalg.eigvalsh(g) > 0), 0.0, jnp.inf)
     return jnp.abs(uv - vu) + linear + negative
 

@@ -32,7 +32,7 @@ class Program:
 
     __slots__ = ("__weakref__", "_hash", "instructions", "key", "outputs", "slots_in")
 
-    def __init__(self, slots_in: int, instructions: list[tuple], outputs: tuple[Any, ...], key: Hashable):
+    def __init__(self, slots_in: int, instructions: list[tuple[Any, ...]], outputs: tuple[Any, ...], key: Hashable):
         self.slots_in = slots_in
         self.instructions = instructions
         self.outputs = outputs

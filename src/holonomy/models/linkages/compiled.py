@@ -43,7 +43,7 @@ def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[.
     leaves, structure = jax.tree.flatten(args)
     key = (function, structure, tuple((np.shape(a), np.asarray(a).dtype) for a in leaves))
     if key not in _kept:
-        double = all(np.asarray(a).dtype in (np.float64, np.int64) for a in leaves)
+        double = all(np.asarray(a).dtype in (np.dtype(np.float64), np.dtype(np.int64)) for a in leaves)
         try:
             _kept[key] = compiler.compile(function, args) if double else jax.jit(function)
         except Unsupported:

@@ -13,7 +13,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
-from holonomy.geometry.metric import VectorLike, known
+from holonomy.geometry.metric import known
 from holonomy.models.linkages import forces, geodesics, integrals, routes, sphere_map
 from holonomy.models.linkages import geodesic_flow as linkage_flow
 from holonomy.models.linkages import topology as linkage_topology
@@ -26,6 +26,7 @@ from holonomy.spaces import Sphere, validation
 from holonomy.spaces.smooth import root
 from holonomy.systems import System
 from holonomy.systems.parameters import number
+from holonomy.types import VectorLike
 
 Angles = Float[Array, " dim"]
 

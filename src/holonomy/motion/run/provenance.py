@@ -116,8 +116,9 @@ def _lossy(system: System) -> bool:
 def from_json(text: str) -> Provenance:
     """What `Provenance.to_json` wrote; fields that a later version added are left out."""
     held = _known(Provenance, json.loads(text))
-    lists = {name: tuple(held[name]) for name in ("coordinates", "kinds")}
-    return Provenance(**{**held, **lists, "properties": Properties(**_known(Properties, held["properties"]))})
+    lists: dict[str, Any] = {name: tuple(held[name]) for name in ("coordinates", "kinds")}
+    lists["properties"] = Properties(**_known(Properties, held["properties"]))
+    return Provenance(**{**held, **lists})
 
 
 def _known(kind: type[Provenance] | type[Properties], held: dict[str, Any]) -> dict[str, Any]:

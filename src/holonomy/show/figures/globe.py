@@ -36,14 +36,15 @@ class Globe:
         across, up, depth = self.place(x).T
         for visible, alpha in ((depth >= -1e-9, 1.0), (depth < 0, 0.25)):
             shown = np.where(visible, across, np.nan), np.where(visible, up, np.nan)
-            style = {"solid_capstyle": "round", "zorder": 5, **how}
+            style: dict[str, Any] = {"solid_capstyle": "round", "zorder": 5, **how}
             self.axes.plot(*shown, **{**style, "alpha": alpha * style.get("alpha", 1.0)})
 
     def dots(self, x: Any, **how: Any) -> None:
         """Points, one per row; those behind are faint."""
         for row in np.atleast_2d(np.asarray(x)):
             across, up, depth = self.place(row)
-            self.axes.plot(across, up, "o", **{"zorder": 8, **how, "alpha": 1.0 if depth > -1e-9 else 0.55})
+            style: dict[str, Any] = {"zorder": 8, **how, "alpha": 1.0 if depth > -1e-9 else 0.55}
+            self.axes.plot(across, up, "o", **style)
 
     def arrow(self, x: Any, v: Any, color: str, **how: Any) -> None:
         """The tangent vector v at x."""
@@ -54,7 +55,8 @@ class Globe:
     def label(self, x: Any, text: str, offset: tuple[float, float] = (0.0, 0.0), **how: Any) -> None:
         """Text beside a point."""
         across, up, _ = self.place(x)
-        self.axes.text(across + offset[0], up + offset[1], text, **{"zorder": 10, **how})
+        style: dict[str, Any] = {"zorder": 10, **how}
+        self.axes.text(across + offset[0], up + offset[1], text, **style)
 
     def _graticule(self, turn: np.ndarray) -> None:
         faint = {"color": "0.62", "linewidth": 0.5, "zorder": 1}

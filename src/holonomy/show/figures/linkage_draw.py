@@ -54,7 +54,7 @@ def paint(axes: Axes, values: np.ndarray, inside: np.ndarray, **how: Any) -> Any
 def chain(axes: Axes, hinges: Any, base: float, **how: Any) -> None:
     """The rods and hinges, with the pinned ends."""
     points = np.concatenate([np.zeros((1, 2)), np.asarray(hinges), [[base, 0.0]]])
-    look = {"color": OKABE_ITO[0], "linewidth": 2.6, "alpha": 1.0, "zorder": 3, **how}
+    look: dict[str, Any] = {"color": OKABE_ITO[0], "linewidth": 2.6, "alpha": 1.0, "zorder": 3, **how}
     axes.plot(*points.T, solid_capstyle="round", solid_joinstyle="round", **look)
     axes.plot(*points[1:-1].T, "o", color=look["color"], markersize=6.5, alpha=look["alpha"], zorder=look["zorder"] + 1)
     axes.plot([0.0, base], [0.0, 0.0], "s", color="0.2", markersize=7, zorder=6)

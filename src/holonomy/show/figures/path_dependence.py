@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from holonomy.show.figures.globe import Globe
 from holonomy.show.figures.registry import Reproduction
 from holonomy.show.style import OKABE_ITO, style
+
+if TYPE_CHECKING:
+    from jax import Array
 
 BLUE, RED, GREEN, YELLOW = OKABE_ITO[0], OKABE_ITO[1], OKABE_ITO[2], OKABE_ITO[4]
 DARK_GREEN = "#004D38"
@@ -63,7 +67,7 @@ def make() -> Reproduction:
     return Reproduction(figure, {"angle": angle, "area": _area(list(routes["green"])), **ends})
 
 
-def _area(corners: list) -> float:
+def _area(corners: list[Array]) -> float:
     """The area of a spherical polygon: the sum of its angles less that of a flat one."""
     points = [np.asarray(c) for c in corners]
     total = 0.0

@@ -16,20 +16,22 @@ def make() -> Reproduction:
     """Three rings, and the way of their "centre" over the ring's way from pole to pole."""
     import jax
     import jax.numpy as jnp
+    from jaxtyping import Array, Float
     from matplotlib import pyplot as plt
 
     from holonomy.spaces import Sphere
+    from holonomy.types import Scalar
 
     sphere = Sphere(2)
     poles = jnp.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
     turn = jnp.linspace(0.0, 2.0 * jnp.pi, 73)[:-1]
 
-    def ring(colatitude):
+    def ring(colatitude: Scalar) -> Float[Array, "points 3"]:
         return jax.vmap(lambda g: sphere.from_polar(colatitude, g))(turn)
 
     @jax.jit
     @jax.vmap
-    def reach(colatitude):
+    def reach(colatitude: Scalar) -> Float[Array, " poles"]:
         """How far the ring is from each of the two points that are equally far from all of it."""
         points = ring(colatitude)
         return jax.vmap(lambda pole: jnp.mean(jax.vmap(sphere.distance, in_axes=(None, 0))(pole, points)))(poles)

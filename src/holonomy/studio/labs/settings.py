@@ -233,7 +233,7 @@ def _known(views: tuple[Any, ...], name: str, what: str) -> Any:
     raise Refusal(f"This lab has no {what} {name!r}.")
 
 
-def _at(number: Number | None, settings: Settings) -> Any:
+def _at(number: Number, settings: Settings) -> float:
     return number(settings) if callable(number) else number
 
 
@@ -251,7 +251,7 @@ def _items(parameter: Parameter, counts: Mapping[str, Any]) -> Iterator[tuple[st
 
 
 def _values(parameter: Parameter, given: Mapping[str, float], partial: Settings) -> dict[str, float]:
-    value = _at(parameter.default, partial)
+    value = None if parameter.default is None else _at(parameter.default, partial)
     found: dict[str, float] = {}
     for name, _ in _items(parameter, partial.parameters):
         value = given.get(name, value)

@@ -7,7 +7,7 @@ among those of the variables it depends on, so what does not change in a loop is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -27,7 +27,7 @@ class Unsupported(Exception):
 
 
 @contextmanager
-def attempt(stage: str) -> Iterator[None]:
+def attempt(stage: str) -> Generator[None]:
     """Report any failure of a stage between a function and its machine code as `Unsupported`.
 
     A function that cannot be lowered still runs in XLA, so no failure here may reach the user as a traceback, be it a

@@ -1,0 +1,47 @@
+"""Types in signatures: arrays by what they hold and how they are shaped, and what a person may pass in their place.
+
+A name in a shape stands for one length within a call: `point` is the length of an array that holds a point of a space,
+`dim` the dimension of the space, n any length. For a type checker the shapes are plain arrays; the tests check shapes
+and number types at run time.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PyTree, Real
+
+# ── Arrays ───────────────────────────────────────────────────────────────────────────────────────
+AnyArray: TypeAlias = Array | np.ndarray
+Scalar: TypeAlias = Float[Array, ""]
+Count: TypeAlias = Int[Array, ""]
+Flag: TypeAlias = Bool[Array, ""]
+Vector: TypeAlias = Float[Array, " n"]
+Matrix: TypeAlias = Float[Array, "n n"]
+
+# Of a space: a point, a tangent vector and a covector as arrays of the space; local coordinates in the chart at a
+# point, and the components of vectors and covectors there.
+Point: TypeAlias = Float[Array, " point"]
+Tangent: TypeAlias = Float[Array, " point"]
+Covector: TypeAlias = Float[Array, " point"]
+Local: TypeAlias = Float[Array, " dim"]
+LocalMatrix: TypeAlias = Float[Array, "dim dim"]
+
+# Of a system: the places of its particles, and one number for each condition of its constraints.
+Positions: TypeAlias = Float[Array, "particles d"]
+Multipliers: TypeAlias = Float[Array, " conditions"]
+# The state of a method of motion: each method has a PyTree of its own.
+State: TypeAlias = PyTree
+
+# ── What a person may pass ───────────────────────────────────────────────────────────────────────
+# Shapes are checked with a sentence where the numbers arrive, not by the type.
+Number: TypeAlias = float | int | np.number | Real[AnyArray, ""]
+ArrayLike: TypeAlias = Real[AnyArray, "..."] | Sequence[object]
+Numbers: TypeAlias = Number | ArrayLike
+PointLike: TypeAlias = ArrayLike
+VectorLike: TypeAlias = ArrayLike
+LocalLike: TypeAlias = ArrayLike
+
+# Functions that describe a system: of (t, q), (t, q, v) or q, and last of the parameters where there are any.
+ScalarFunction: TypeAlias = Callable[..., Number]
+ArrayFunction: TypeAlias = Callable[..., Numbers]
