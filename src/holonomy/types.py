@@ -6,10 +6,10 @@ and number types at run time.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PyTree, Real
+from jaxtyping import Array, Bool, Float, Int, Real
 
 # ── Arrays ───────────────────────────────────────────────────────────────────────────────────────
 AnyArray: TypeAlias = Array | np.ndarray
@@ -30,8 +30,9 @@ LocalMatrix: TypeAlias = Float[Array, "dim dim"]
 # Of a system: the places of its particles, and one number for each condition of its constraints.
 Positions: TypeAlias = Float[Array, "particles d"]
 Multipliers: TypeAlias = Float[Array, " conditions"]
-# The state of a method of motion: each method has a PyTree of its own.
-State: TypeAlias = PyTree
+# A PyTree: arrays in containers whose structure no type can say. The state of a method of motion is one of its own.
+Tree: TypeAlias = Any
+State: TypeAlias = Tree
 
 # ── What a person may pass ───────────────────────────────────────────────────────────────────────
 # Shapes are checked with a sentence where the numbers arrive, not by the type.

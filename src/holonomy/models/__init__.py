@@ -11,7 +11,7 @@ at both ends, and the geometry of the sphere of its configurations.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holonomy.models.catalogue import Model, Parameter, catalogue, find
 
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Names that need JAX load on first use."""
     if name not in _FILES:
         raise AttributeError(f"holonomy.models has no public name {name!r}")

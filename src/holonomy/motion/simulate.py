@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 import jax.numpy as jnp
 
 from holonomy.motion import problem
 from holonomy.motion.drive import ProgressBar, drive
-from holonomy.motion.events.event import Watched
+from holonomy.motion.events.event import Event, Watched
 from holonomy.motion.loops import plain, with_events_traced
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.problem import Problem
@@ -19,12 +20,28 @@ from holonomy.motion.save_times import Plan, plan
 from holonomy.motion.step_halving import halve
 from holonomy.systems import System
 from holonomy.systems.contact import contact
+from holonomy.types import ArrayLike, VectorLike
+
+
+class Options(TypedDict, total=False):
+    """The options of `simulate` by name, for functions that pass them on."""
+
+    dt: float | None
+    method: AbstractMethod | None
+    engine: str | None
+    t0: float
+    save_every: int
+    save_at: ArrayLike | None
+    events: Event | Sequence[Event]
+    max_events: int
+    progress: bool | ProgressBar | None
+    throw: bool
 
 
 def simulate(
     system: System,
-    q0: Any,
-    v0: Any,
+    q0: VectorLike,
+    v0: VectorLike,
     t_end: float,
     *,
     dt: float | None = None,
@@ -32,8 +49,8 @@ def simulate(
     engine: str | None = None,
     t0: float = 0.0,
     save_every: int = 1,
-    save_at: Any = None,
-    events: Any = (),
+    save_at: ArrayLike | None = None,
+    events: Event | Sequence[Event] = (),
     max_events: int = 1000,
     progress: bool | ProgressBar | None = None,
     throw: bool = True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from holonomy.motion import Run, problem, simulate
+from holonomy.motion.events.event import Event
 from holonomy.motion.loops import plain
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
@@ -22,22 +23,23 @@ from holonomy.systems import System
 from holonomy.systems.parameters import Parameters
 from holonomy.systems.result_code import Code
 from holonomy.trace.native.engine import Engine
+from holonomy.types import ArrayLike
 
 
 def ensemble(
     system: System,
-    q0s: Any,
-    v0s: Any,
+    q0s: ArrayLike,
+    v0s: ArrayLike,
     t_end: float,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
     *,
     dt: float | None = None,
     method: AbstractMethod | None = None,
     engine: str | None = None,
     t0: float = 0.0,
     save_every: int = 1,
-    save_at: Any = None,
-    events: Any = (),
+    save_at: ArrayLike | None = None,
+    events: Event | Sequence[Event] = (),
     max_events: int = 1000,
 ) -> Run:
     """The motions of many members, as one `Run` whose arrays have an axis of members before that of time.

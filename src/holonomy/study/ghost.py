@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import jax
 import numpy as np
 from jaxtyping import Float
 
 from holonomy.motion import Run, simulate
+from holonomy.motion.simulate import Options
 from holonomy.systems import System
 from holonomy.systems.system import vector
+from holonomy.types import Numbers, VectorLike
 
 _STRETCHES = 8
 
@@ -61,7 +63,14 @@ class Ghost:
 
 
 def ghost(
-    system: System, q0: Any, v0: Any, t_end: float, *, offset: Any = 1e-9, offset_v: Any = 0.0, **options: Any
+    system: System,
+    q0: VectorLike,
+    v0: VectorLike,
+    t_end: float,
+    *,
+    offset: Numbers = 1e-9,
+    offset_v: Numbers = 0.0,
+    **options: Unpack[Options],
 ) -> Ghost:
     """A run and its ghost, which starts at q0 + offset, v0 + offset_v.
 

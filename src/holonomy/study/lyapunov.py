@@ -28,6 +28,7 @@ from holonomy.study.problem import stepping, steps_of
 from holonomy.systems import System, lagrangian
 from holonomy.systems.dense_solve import solve
 from holonomy.systems.result_code import Code
+from holonomy.types import ArrayLike, VectorLike
 
 _STRETCHES = (6, 12, 24)
 _BLOCKS = 256
@@ -76,8 +77,8 @@ class Lyapunov:
 
 def lyapunov(
     system: System,
-    q0: Any,
-    v0: Any,
+    q0: VectorLike,
+    v0: VectorLike,
     t_end: float,
     *,
     dt: float | None = None,
@@ -85,7 +86,7 @@ def lyapunov(
     count: int | None = None,
     every: int | None = None,
     discard: float = 0.1,
-    frame: Any = None,
+    frame: ArrayLike | None = None,
     t0: float = 0.0,
 ) -> Lyapunov:
     r"""The Lyapunov exponents of the motion from (q0, v0), with errors.

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.problem import Problem
 from holonomy.motion.problem import problem as checked
 from holonomy.motion.simulate import simulate
 from holonomy.systems import System
+from holonomy.types import VectorLike
 
 _SHARE = 0.02  # of the whole time, over which the step is chosen when none is given
 _STEPS = 32
 
 
 def stepping(
-    system: System, q0: Any, v0: Any, t_end: float, dt: float | None, method: AbstractMethod | None, t0: float
+    system: System,
+    q0: VectorLike,
+    v0: VectorLike,
+    t_end: float,
+    dt: float | None,
+    method: AbstractMethod | None,
+    t0: float,
 ) -> tuple[Problem, float]:
     """The problem and its step; without one, that which step halving finds good over the beginning of the motion."""
     problem = checked(system, q0, v0, t_end, dt, method, None, t0, 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from holonomy.systems.result_code import Code
 from holonomy.systems.tracing import Frame
 from holonomy.trace.function import Function
 from holonomy.trace.native.engine import Engine
+from holonomy.types import ScalarFunction, VectorLike
 
 _ROWS = 256
 _ITERATIONS = 100
@@ -41,10 +41,10 @@ class Section:
 
 def section(
     system: System,
-    q0: Any,
-    v0: Any,
+    q0: VectorLike,
+    v0: VectorLike,
     t_end: float,
-    sigma: Callable[..., Any],
+    sigma: ScalarFunction,
     *,
     direction: int = 1,
     dt: float | None = None,

@@ -17,9 +17,10 @@ from holonomy.systems.parameters import Parameters
 from holonomy.systems.system import System
 from holonomy.systems.tracing import Frame
 from holonomy.trace.function import Function
+from holonomy.types import ScalarFunction
 
 
-def combine(a: System, b: System, coupling: Callable[..., Any] | None = None) -> System:
+def combine(a: System, b: System, coupling: ScalarFunction | None = None) -> System:
     r"""Two systems as one: \(L = L_a + L_b - V\), with the coordinates of a, then those of b.
 
     `coupling` is a potential \(V(t, q[, p])\) of the joined coordinates. Forces and constraints stay, those of a first.

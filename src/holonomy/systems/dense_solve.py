@@ -6,11 +6,16 @@ factored in straight-line code: \(A = L D L^\top\), no square roots, lower trian
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 from jaxtyping import Array, Float
+
+from holonomy.types import Flag, Tree
+
+# The kind of a factorisation and its data, arrays or lists of the entries; `back_substitute` knows the kinds.
+Factored: TypeAlias = tuple[str, Tree]
 
 UNROLLED = 8
 CLOSED = 3
@@ -18,7 +23,7 @@ _LOST_PIVOT = 1e-13  # a pivot so small against its diagonal entry is rounding
 RANK = 1e-6  # rows of a matrix at an angle below this count as dependent
 
 
-def factor(a: Float[Array, "n n"], definite: bool) -> Any:
+def factor(a: Float[Array, "n n"], definite: bool) -> Factored:
     """A factorisation to be passed to `back_substitute`; `definite` promises a positive definite matrix."""
     n = a.shape[-1]
     if not definite:
@@ -37,7 +42,7 @@ def factor(a: Float[Array, "n n"], definite: bool) -> Any:
     return ("unrolled", (low, inverse))
 
 
-def back_substitute(factored: Any, b: Float[Array, " n"]) -> Float[Array, " n"]:
+def back_substitute(factored: Factored, b: Float[Array, " n"]) -> Float[Array, " n"]:
     """Solve with a factorisation made by `factor`."""
     kind, data = factored
     if kind == "general":
@@ -80,7 +85,7 @@ def _inverse(a: Float[Array, "n n"]) -> Float[Array, "n n"]:
     return columns / jnp.dot(a[0], columns[:, 0])
 
 
-def eliminate(a: Float[Array, "n n"]) -> tuple[Any, Any]:
+def eliminate(a: Float[Array, "n n"]) -> tuple[Factored, Flag]:
     """A factorisation of an unsymmetric matrix for `back_substitute`, and whether all its pivots are positive.
 
     Small matrices are factored without exchanging rows, which is right for those near a positive definite one. Of
@@ -105,7 +110,7 @@ def eliminate(a: Float[Array, "n n"]) -> tuple[Any, Any]:
     return ("eliminated", (rows, inverse)), good
 
 
-def positive(a: Float[Array, "n n"]) -> Any:
+def positive(a: Float[Array, "n n"]) -> Flag:
     """Whether elimination finds positive pivots, as it does for matrices near a positive definite one."""
     return eliminate(a)[1]
 

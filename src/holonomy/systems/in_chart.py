@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from holonomy.systems import lagrangian
 from holonomy.systems.constraints import conditions
 from holonomy.systems.dense_solve import solve
+from holonomy.systems.lagrangian import Force
+from holonomy.types import Covector, Number, Point, Scalar, Tangent, Vector
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -26,7 +29,7 @@ class Local(eqx.Module):
     """A system in the chart at `anchor`; coordinates y, velocities w, momenta as covectors of y."""
 
     system: System
-    anchor: Any
+    anchor: Point
 
     @property
     def definite(self) -> bool:
@@ -34,23 +37,23 @@ class Local(eqx.Module):
         return self.system.definite
 
     @property
-    def origin(self) -> Any:
+    def origin(self) -> Vector:
         """The coordinates of the anchor."""
         return self.anchor if self.system.flat else jnp.zeros(self.system.space.dim, self.anchor.dtype)
 
-    def point(self, y: Any) -> Any:
+    def point(self, y: Vector) -> Point:
         """The configuration with coordinates y."""
         if self.system.flat:
             return y
         return self.system.space.chart(self.anchor, y)
 
-    def lagrangian(self, t: Any, y: Any, w: Any) -> Any:
+    def lagrangian(self, t: Number, y: Vector, w: Vector) -> Scalar:
         """L in these coordinates."""
         x, v = self.leave(y, w)
         return self.system.raw_lagrangian(t, x, v)
 
     @property
-    def applied(self) -> Any:
+    def applied(self) -> Force | None:
         """Generalised forces as a covector of y, or None when there are none."""
         if not self.system.forces:
             return None
@@ -63,7 +66,7 @@ class Local(eqx.Module):
         return covector
 
     @property
-    def force(self) -> Any:
+    def force(self) -> Force | None:
         """Applied forces and those of the constraints, as a covector of y; None when there are neither."""
         applied = self.applied
         given = self.system.constraints
@@ -78,7 +81,7 @@ class Local(eqx.Module):
 
         return covector
 
-    def acceleration(self, t: Any, y: Any, w: Any) -> Any:
+    def acceleration(self, t: Number, y: Vector, w: Vector) -> Vector:
         """The second derivative of y along the motion."""
         held = self.hold(t, y, w)
         if held is not None:
@@ -87,17 +90,17 @@ class Local(eqx.Module):
             return self.system.direct(t, y, w, *self.system.last)
         return lagrangian.acceleration(self.lagrangian, self.applied, t, y, w, self.definite)
 
-    def hold(self, t: Any, y: Any, w: Any) -> conditions.Held | None:
+    def hold(self, t: Number, y: Vector, w: Vector) -> conditions.Held | None:
         """The constraints to hold from this state on, or None when there are none."""
         return conditions.hold(self, t, y, w)
 
-    def holonomic(self, t: Any, y: Any) -> Any:
+    def holonomic(self, t: Number, y: Vector) -> Float[Array, " holonomic"]:
         """All holonomic conditions, zero where they hold."""
         given = self.system.constraints
         assert given is not None
         return _joined([f(t, self.point(y), *self.system.last) for f in given.holonomic], y.dtype)
 
-    def rates(self, t: Any, y: Any, w: Any) -> Any:
+    def rates(self, t: Number, y: Vector, w: Vector) -> Float[Array, " conditions"]:
         """How fast the holonomic conditions change, then the velocity conditions; zero where they hold."""
         given = self.system.constraints
         assert given is not None
@@ -109,13 +112,13 @@ class Local(eqx.Module):
             parts += [f(t, x, v, *self.system.last) for f in given.velocity]
         return _joined(parts, y.dtype)
 
-    def gaps(self, t: Any, y: Any) -> Any:
+    def gaps(self, t: Number, y: Vector) -> Float[Array, " walls"]:
         """How far the unilateral constraints are from contact."""
         given = self.system.constraints
         assert given is not None
         return _joined([f(t, self.point(y), *self.system.last) for f in given.unilateral], y.dtype)
 
-    def wall_rates(self, t: Any, y: Any, w: Any) -> Any:
+    def wall_rates(self, t: Number, y: Vector, w: Vector) -> Float[Array, " walls"]:
         """How fast the gaps change, then the conditions on velocities that only push."""
         given = self.system.constraints
         assert given is not None
@@ -125,32 +128,32 @@ class Local(eqx.Module):
             parts += [f(t, x, v, *self.system.last) for f in given.ratchets]
         return _joined(parts, y.dtype)
 
-    def slips(self, t: Any, y: Any, w: Any) -> Any:
+    def slips(self, t: Number, y: Vector, w: Vector) -> Float[Array, "walls e"]:
         """The tangential velocities of the unilateral constraints, one row for each."""
         given = self.system.constraints
         assert given is not None
         x, v = self.leave(y, w)
         return jnp.concatenate([f(t, x, v, *self.system.last) for f in given.slips])
 
-    def enter(self, v: Any) -> tuple[Any, Any]:
+    def enter(self, v: Tangent) -> tuple[Vector, Vector]:
         """Coordinates and velocity of the anchor moving with the ambient velocity v."""
         if self.system.flat:
             return self.anchor, v
         return self.origin, self._least_squares(self.origin, v)
 
-    def leave(self, y: Any, w: Any) -> tuple[Any, Any]:
+    def leave(self, y: Vector, w: Vector) -> tuple[Point, Tangent]:
         """The point and ambient velocity of a state in coordinates."""
         if self.system.flat:
             return y, w
         return jax.jvp(self.point, (y,), (w,))
 
-    def enter_momentum(self, p: Any) -> Any:
+    def enter_momentum(self, p: Covector) -> Vector:
         """An ambient covector as a covector of the coordinates."""
         if self.system.flat:
             return p
         return self._pull(self.origin, p)
 
-    def leave_momentum(self, y: Any, p: Any) -> Any:
+    def leave_momentum(self, y: Vector, p: Vector) -> Covector:
         """The ambient covector, tangent to the space, that restricts to p at y."""
         if self.system.flat:
             return p

@@ -12,41 +12,40 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from holonomy.systems.dense_solve import solve
+from holonomy.types import Matrix, Number, Scalar, Vector
 
-Lagrangian = Callable[[Any, Any, Any], Any]
-Vector = Float[Array, " n"]
-Matrix = Float[Array, "n n"]
+Lagrangian = Callable[[Number, Vector, Vector], Scalar]
+Force = Callable[[Number, Vector, Vector], Vector]
 
 _NEWTON = 30
 
 
-def momentum(lagrangian: Lagrangian, t: Any, q: Vector, v: Vector) -> Vector:
+def momentum(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> Vector:
     r"""\(\partial L/\partial v\)."""
     return jax.grad(lagrangian, argnums=2)(t, q, v)
 
 
-def mass_matrix(lagrangian: Lagrangian, t: Any, q: Vector, v: Vector) -> Matrix:
+def mass_matrix(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> Matrix:
     r"""\(\partial^2 L/\partial v^2\)."""
     return jax.jacfwd(lambda w: momentum(lagrangian, t, q, w))(v)
 
 
-def energy_function(lagrangian: Lagrangian, t: Any, q: Vector, v: Vector) -> Any:
+def energy_function(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> Scalar:
     r"""Jacobi's \(h = v\cdot\partial L/\partial v - L\), conserved where L does not name t."""
     value, slope = jax.value_and_grad(lagrangian, argnums=2)(t, q, v)
     return jnp.dot(slope, v) - value
 
 
-def inertial_force(lagrangian: Lagrangian, t: Any, q: Vector, v: Vector) -> Vector:
+def inertial_force(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> Vector:
     r"""\(\partial L/\partial q - \partial_t p - (\partial p/\partial q)\,v\): what M a equals without other forces."""
     _, drift = jax.jvp(lambda s, x: momentum(lagrangian, s, x, v), (t, q), (jnp.ones_like(t), v))
     return jax.grad(lagrangian, argnums=1)(t, q, v) - drift
 
 
 def acceleration(
-    lagrangian: Lagrangian, force: Lagrangian | None, t: Any, q: Vector, v: Vector, definite: bool
+    lagrangian: Lagrangian, force: Force | None, t: Number, q: Vector, v: Vector, definite: bool
 ) -> Vector:
     """Lagrange's equations solved for the acceleration."""
     right = inertial_force(lagrangian, t, q, v)
@@ -55,7 +54,7 @@ def acceleration(
     return solve(mass_matrix(lagrangian, t, q, v), right, definite)
 
 
-def velocity(lagrangian: Lagrangian, t: Any, q: Vector, p: Vector, guess: Vector, definite: bool) -> Vector:
+def velocity(lagrangian: Lagrangian, t: Number, q: Vector, p: Vector, guess: Vector, definite: bool) -> Vector:
     r"""The inverse Legendre transform: v with \(\partial L/\partial v = p\), by Newton from a guess.
 
     One iteration is exact for quadratic L; a second cleans up round-off. Derivatives come from the implicit function

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
 from jax.core import Tracer
 
+from holonomy.types import AnyArray, Numbers, Tree
+
+# An array, NumPy's on the host and JAX's while it is traced; in maps over a tree, what stands in an array's place.
+Value: TypeAlias = Tree
+
 
 @jax.tree_util.register_pytree_with_keys_class
-class Parameters(Mapping[str, Any]):
+class Parameters(Mapping[str, Value]):
     """An immutable mapping from names to arrays, read as ``p["g"]`` or ``p.g``; a PyTree with the values as leaves."""
 
     __slots__ = ("_values",)
-    _values: dict[str, Any]
+    _values: dict[str, Value]
 
-    def __init__(self, values: Mapping[str, Any] | None = None):
+    def __init__(self, values: Mapping[str, Value] | None = None):
         object.__setattr__(self, "_values", dict(sorted((values or {}).items())))
 
     @classmethod
-    def checked(cls, values: Mapping[str, Any]) -> Parameters:
+    def checked(cls, values: Mapping[str, Numbers]) -> Parameters:
         """Parameters from what a user typed: finite numbers or arrays of them, with names that can be typed."""
         return cls({name: number(f"parameter {name!r}", value) for name, value in values.items() if _name(name)})
 
-    def replace(self, values: Mapping[str, Any]) -> Parameters:
+    def replace(self, values: Mapping[str, Numbers]) -> Parameters:
         """The same names with some other values; a shape is part of the structure and stays."""
         new = dict(self._values)
         for name, value in values.items():
@@ -38,13 +43,13 @@ class Parameters(Mapping[str, Any]):
             new[name] = number(f"parameter {name!r}", value)
         return Parameters(new)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         try:
             return self._values[name]
         except KeyError:
             raise KeyError(f"no parameter {name!r}; there are {', '.join(self._values) or 'none'}") from None
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Value:
         if name.startswith("__"):
             raise AttributeError(name)
         try:
@@ -52,7 +57,7 @@ class Parameters(Mapping[str, Any]):
         except KeyError:
             raise AttributeError(f"no parameter {name!r}; there are {', '.join(self._values) or 'none'}") from None
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"parameters do not change; use system.with_parameters({name}=...)")
 
     def __iter__(self) -> Iterator[str]:
@@ -64,14 +69,14 @@ class Parameters(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"Parameters({', '.join(f'{k}={v}' for k, v in self._values.items())})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Parameters], tuple[dict[str, Value]]]:
         return Parameters, (self._values,)
 
-    def tree_flatten_with_keys(self) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
+    def tree_flatten_with_keys(self) -> tuple[list[tuple[object, Value]], tuple[str, ...]]:
         return [(jax.tree_util.DictKey(k), v) for k, v in self._values.items()], tuple(self._values)
 
     @classmethod
-    def tree_unflatten(cls, names: tuple[str, ...], values: Any) -> Parameters:
+    def tree_unflatten(cls, names: tuple[str, ...], values: Iterable[Value]) -> Parameters:
         new = object.__new__(cls)
         object.__setattr__(new, "_values", dict(zip(names, values, strict=True)))
         return new
@@ -83,7 +88,7 @@ def _name(name: Any) -> bool:
     return True
 
 
-def number(what: str, value: Any) -> Any:
+def number(what: str, value: Numbers) -> AnyArray:
     """A float64 array from a number, array or tracer; refuses text, NaN and infinity with a sentence."""
     if isinstance(value, Tracer):
         return value

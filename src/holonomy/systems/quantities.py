@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from holonomy.systems import lagrangian
+from holonomy.types import Covector, Matrix, Number, Point, Positions, Scalar, Tangent
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
 
 
 @eqx.filter_jit
-def mass_matrix(system: System, t: Any, q: Any, v: Any) -> Any:
+def mass_matrix(system: System, t: Number, q: Point, v: Tangent) -> Matrix:
     """The mass matrix in the chart at q."""
     local = system.local(q)
     return lagrangian.mass_matrix(local.lagrangian, t, *local.enter(v))
 
 
 @eqx.filter_jit
-def momentum(system: System, t: Any, q: Any, v: Any) -> Any:
+def momentum(system: System, t: Number, q: Point, v: Tangent) -> Covector:
     """The momentum as an ambient covector."""
     local = system.local(q)
     y, w = local.enter(v)
     return local.leave_momentum(y, lagrangian.momentum(local.lagrangian, t, y, w))
 
 
-def pull_and_momentum(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+def pull_and_momentum(system: System, t: Number, q: Point, v: Tangent) -> tuple[Covector, Covector]:
     r"""\(\partial L/\partial q\), whose zeros tell cyclic coordinates, and the momentum; for code that is being traced.
 
     On a curved space no coordinate is cyclic, so the first is not zero there, and the momentum is the ambient covector
@@ -43,7 +45,7 @@ def pull_and_momentum(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]
 
 
 @eqx.filter_jit
-def velocity(system: System, t: Any, q: Any, p: Any, guess: Any) -> Any:
+def velocity(system: System, t: Number, q: Point, p: Covector, guess: Tangent) -> Tangent:
     """The velocity with momentum p, found from `guess`."""
     local = system.local(q)
     y, w = local.enter(guess)
@@ -52,25 +54,25 @@ def velocity(system: System, t: Any, q: Any, p: Any, guess: Any) -> Any:
 
 
 @eqx.filter_jit
-def hamiltonian(system: System, t: Any, q: Any, p: Any) -> Any:
+def hamiltonian(system: System, t: Number, q: Point, p: Covector) -> Scalar:
     """p·v - L at the velocity that belongs to p."""
     v = velocity(system, t, q, p, jnp.zeros_like(p))
     return jnp.dot(p, v) - system.raw_lagrangian(t, q, v)
 
 
 @eqx.filter_jit
-def energy(system: System, t: Any, q: Any, v: Any) -> Any:
+def energy(system: System, t: Number, q: Point, v: Tangent) -> Scalar:
     """The energy."""
     return system.raw_energy(t, q, v)
 
 
 @eqx.filter_jit
-def acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
+def acceleration(system: System, t: Number, q: Point, v: Tangent) -> Tangent:
     """`ambient_acceleration`, compiled."""
     return ambient_acceleration(system, t, q, v)
 
 
-def ambient_acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
+def ambient_acceleration(system: System, t: Number, q: Point, v: Tangent) -> Tangent:
     """The second derivative of the point along the motion, for code that is being traced."""
     local = system.local(q)
     y, w = local.enter(v)
@@ -80,13 +82,15 @@ def ambient_acceleration(system: System, t: Any, q: Any, v: Any) -> Any:
 
 
 @eqx.filter_jit
-def places(system: System, times: Any, points: Any) -> Any:
+def places(
+    system: System, times: Float[Array, " times"], points: Float[Array, "times point"]
+) -> Float[Array, "times particles d"]:
     """Where the particles are at many times."""
     return jax.vmap(lambda t, q: place(system, t, q))(times, points)
 
 
 @eqx.filter_jit
-def place(system: System, t: Any, q: Any) -> Any:
+def place(system: System, t: Number, q: Point) -> Positions:
     """Where the particles are."""
     assert system.positions is not None
     return system.positions(t, q, *system.last)

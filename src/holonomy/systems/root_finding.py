@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from holonomy.types import Count, Flag, Vector
+
 _SIMPLIFIED = 40
 _FULL = 25
 _FLOOR = 1e5  # in units of round-off: corrections that do not halve any more below this are noise
@@ -34,14 +36,14 @@ class _Iterate(NamedTuple):
 
 
 def solve(
-    residual: Callable[[Any], Any],
-    direction: Callable[[Any], Any],
-    measure: Callable[[Any], Any],
-    scale: Callable[[Any], Any],
-    guess: Any,
+    residual: Callable[[Vector], Vector],
+    direction: Callable[[Vector], Vector],
+    measure: Callable[[Vector], Vector],
+    scale: Callable[[Vector], Vector],
+    guess: Vector,
     *,
     full: bool = False,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Vector, Flag, Count]:
     """The root of `residual` near `guess`, whether it was found, and the number of iterations.
 
     `direction` turns a residual into a correction with a frozen matrix; `full` takes the exact Jacobian at every

@@ -20,16 +20,24 @@ from holonomy.systems.in_chart import Local
 from holonomy.systems.lagrangian import energy_function
 from holonomy.systems.parameters import Parameters, number
 from holonomy.trace.function import Function
+from holonomy.types import (
+    AnyArray,
+    ArrayFunction,
+    Covector,
+    Number,
+    Numbers,
+    Point,
+    Scalar,
+    ScalarFunction,
+    Tangent,
+    VectorLike,
+)
 
 if TYPE_CHECKING:
     from holonomy.show.notebook_widget import StudioView
     from holonomy.systems.equations.derive import Equations
 
 _BATCH = 256
-
-Scalar = Float[Array, ""]
-Point = Float[Array, " point"]
-Covector = Float[Array, " point"]
 
 
 class System(eqx.Module):
@@ -58,11 +66,11 @@ class System(eqx.Module):
 
     @staticmethod
     def from_lagrangian(
-        lagrangian: Callable[..., Any],
+        lagrangian: ScalarFunction,
         coordinates: Sequence[str] | Mapping[str, str] | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Numbers] | None = None,
         space: AbstractSpace | None = None,
-        positions: Callable[..., Any] | None = None,
+        positions: ArrayFunction | None = None,
     ) -> System:
         r"""A system from \(L(t, q, v)\), or \(L(t, q, v, p)\) when `parameters` are given.
 
@@ -78,11 +86,11 @@ class System(eqx.Module):
 
     @staticmethod
     def from_positions(
-        positions: Callable[..., Any],
-        masses: Any,
-        potential: Callable[..., Any] | None = None,
+        positions: ArrayFunction,
+        masses: Numbers | Callable[[Parameters], Numbers],
+        potential: ScalarFunction | None = None,
         coordinates: Sequence[str] | Mapping[str, str] | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Numbers] | None = None,
         space: AbstractSpace | None = None,
     ) -> System:
         r"""Particles at \(x_i(t, q[, p])\) with masses \(m_i\) in a potential \(V(t, q[, p])\).
@@ -105,12 +113,12 @@ class System(eqx.Module):
 
     @staticmethod
     def from_metric(
-        metric: Callable[..., Any],
-        potential: Callable[..., Any] | None = None,
+        metric: ArrayFunction,
+        potential: ScalarFunction | None = None,
         coordinates: Sequence[str] | Mapping[str, str] | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Numbers] | None = None,
         space: AbstractSpace | None = None,
-        positions: Callable[..., Any] | None = None,
+        positions: ArrayFunction | None = None,
     ) -> System:
         r"""Kinetic energy \(\frac12 g_{ij}(q[, p])\,v^i v^j\) and a potential \(V(t, q[, p])\).
 
@@ -124,21 +132,21 @@ class System(eqx.Module):
 
         return _natural(frame, kinetic, potential, definite=True, positions=frame.positions(positions))
 
-    def with_parameters(self, **values: Any) -> System:
+    def with_parameters(self, **values: Numbers) -> System:
         """The same system with some parameters at other values; nothing is traced or compiled again."""
         return eqx.tree_at(lambda s: s.parameters, self, self.parameters.replace(values))
 
-    def forced(self, force: Callable[..., Any] | None = None, *, cartesian: Callable[..., Any] | None = None) -> System:
+    def forced(self, force: ArrayFunction | None = None, *, cartesian: ArrayFunction | None = None) -> System:
         r"""The system under one more force: a covector \(Q(t, q, v[, p])\), or `cartesian` forces F on its particles.
 
         A Cartesian force (particles, d) acts by virtual work, \(Q = (\partial x/\partial q)^\top F\), and needs a
         system that knows its positions.
         """
-        if (force is None) == (cartesian is None):
-            raise ValueError("Pass either a generalised force Q(t, q, v) or cartesian=F(t, q, v), one of the two.")
         frame = tracing.Frame(self.coordinates, self.parameters, self.space, self.parametric)
-        if force is not None:
+        if force is not None and cartesian is None:
             traced = frame.covector("force", force)
+        elif force is not None or cartesian is None:
+            raise ValueError("Pass either a generalised force Q(t, q, v) or cartesian=F(t, q, v), one of the two.")
         else:
             if self.positions is None:
                 raise ValueError(
@@ -147,7 +155,7 @@ class System(eqx.Module):
             traced = frame.cartesian_force(cartesian, self.positions)
         return replace(self, forces=(*self.forces, traced), direct=None)
 
-    def with_acceleration(self, acceleration: Callable[..., Any]) -> System:
+    def with_acceleration(self, acceleration: ArrayFunction) -> System:
         r"""The same system with a faster way to the acceleration that it implies, \(a(t, q, v[, p])\).
 
         Explicit methods use it. It is for points that are their own coordinates, stands for the forces there are, and
@@ -160,15 +168,15 @@ class System(eqx.Module):
 
     def constrained(
         self,
-        holonomic: Callable[..., Any] | None = None,
-        velocity: Callable[..., Any] | None = None,
-        unilateral: Callable[..., Any] | None = None,
-        restitution: Any = 1.0,
+        holonomic: ArrayFunction | None = None,
+        velocity: ArrayFunction | None = None,
+        unilateral: ArrayFunction | None = None,
+        restitution: Numbers = 1.0,
         *,
-        velocity_unilateral: Callable[..., Any] | None = None,
+        velocity_unilateral: ArrayFunction | None = None,
         law: str | None = None,
-        friction: Any = None,
-        slip: Callable[..., Any] | None = None,
+        friction: Numbers | None = None,
+        slip: ArrayFunction | None = None,
     ) -> System:
         r"""The system under more constraints, \(M a = f + N^\top\lambda\).
 
@@ -214,53 +222,50 @@ class System(eqx.Module):
             f.depends_on(0, frame.example()) for f in fixed
         )
 
-    def local(self, q: Any) -> Local:
+    def local(self, q: Point) -> Local:
         """The system in the chart at q."""
         return Local(self, q)
 
-    def raw_lagrangian(self, t: Any, q: Any, v: Any) -> Any:
+    def raw_lagrangian(self, t: Number, q: Point, v: Tangent) -> Scalar:
         """L without checks, for code that is being traced."""
         return self.lagrangian(t, q, v, *self.last)
 
-    def raw_force(self, t: Any, q: Any, v: Any) -> Any:
+    def raw_force(self, t: Number, q: Point, v: Tangent) -> Covector:
         """The sum of the forces without checks, for code that is being traced."""
         total = jnp.zeros_like(v)
         for force in self.forces:
             total = total + force(t, q, v, *self.last)
         return total
 
-    def raw_energy(self, t: Any, q: Any, v: Any) -> Any:
+    def raw_energy(self, t: Number, q: Point, v: Tangent) -> Scalar:
         """The energy without checks, for code that is being traced."""
         if self.kinetic is not None and self.potential is not None:
             return self.kinetic(t, q, v, *self.last) + self.potential(t, q, *self.last)
         return energy_function(self.raw_lagrangian, t, q, v)
 
-    def mass_matrix(self, t: Any, q: Any, v: Any = None) -> Float[Array, "dim dim"]:
+    def mass_matrix(self, t: Number, q: VectorLike, v: VectorLike | None = None) -> Float[Array, "dim dim"]:
         r"""\(\partial^2 L/\partial v^2\) in the local coordinates of the space at q; v matters only where L is not
         quadratic in it, and defaults to zero."""
-        t, q, v = self._state(t, q, v)
-        return quantities.mass_matrix(self, t, q, v)
+        return quantities.mass_matrix(self, *self._state(t, q, v))
 
-    def momentum(self, t: Any, q: Any, v: Any) -> Covector:
+    def momentum(self, t: Number, q: VectorLike, v: VectorLike) -> Covector:
         r"""\(\partial L/\partial v\) (on a curved space: the ambient covector tangent to it)."""
         return quantities.momentum(self, *self._state(t, q, v))
 
-    def velocity(self, t: Any, q: Any, p: Any, guess: Any = None) -> Point:
+    def velocity(self, t: Number, q: VectorLike, p: VectorLike, guess: VectorLike | None = None) -> Point:
         r"""The velocity with momentum p, the inverse Legendre transform, by Newton from `guess`."""
-        t, q, p = self._state(t, q, p, "p")
-        guess = jnp.zeros_like(p) if guess is None else self._state(t, q, guess, "guess")[2]
-        return quantities.velocity(self, t, q, p, guess)
+        at, x, momentum = self._state(t, q, p, "p")
+        return quantities.velocity(self, at, x, momentum, self._state(at, x, guess, "guess")[2])
 
-    def energy(self, t: Any, q: Any, v: Any) -> Scalar:
+    def energy(self, t: Number, q: VectorLike, v: VectorLike) -> Scalar:
         r"""T + V where the system was made of these, otherwise Jacobi's \(v\cdot\partial L/\partial v - L\)."""
         return quantities.energy(self, *self._state(t, q, v))
 
-    def hamiltonian(self, t: Any, q: Any, p: Any) -> Scalar:
+    def hamiltonian(self, t: Number, q: VectorLike, p: VectorLike) -> Scalar:
         r"""\(H(t,q,p) = p\cdot v - L\) at the velocity with that momentum."""
-        t, q, p = self._state(t, q, p, "p")
-        return quantities.hamiltonian(self, t, q, p)
+        return quantities.hamiltonian(self, *self._state(t, q, p, "p"))
 
-    def acceleration(self, t: Any, q: Any, v: Any) -> Point:
+    def acceleration(self, t: Number, q: VectorLike, v: VectorLike) -> Point:
         r"""The second derivative of the motion, from Lagrange's equations and the constraints."""
         if self.constraints is not None:
             from holonomy.systems.constraints import add
@@ -268,7 +273,7 @@ class System(eqx.Module):
             return add.acceleration(self, *self._state(t, q, v))
         return quantities.acceleration(self, *self._state(t, q, v))
 
-    def multipliers(self, t: Any, q: Any, v: Any) -> Float[Array, " conditions"]:
+    def multipliers(self, t: Number, q: VectorLike, v: VectorLike) -> Float[Array, " conditions"]:
         r"""\(\lambda\) in \(M a = f + N^\top\lambda\), holonomic constraints first, then velocity constraints.
 
         Of least norm where constraints are redundant. Empty for a system without constraints.
@@ -277,7 +282,7 @@ class System(eqx.Module):
 
         return add.multipliers(self, *self._state(t, q, v))
 
-    def constraint_forces(self, t: Any, q: Any, v: Any) -> Float[Array, "particles d"]:
+    def constraint_forces(self, t: Number, q: VectorLike, v: VectorLike) -> Float[Array, "particles d"]:
         r"""The forces \(F\) of the constraints on the particles, \((\partial x/\partial q)^\top F = N^\top\lambda\).
 
         Unique where the positions are as many as the coordinates; elsewhere the smallest such forces.
@@ -286,19 +291,19 @@ class System(eqx.Module):
 
         return add.cartesian(self, *self._state(t, q, v))
 
-    def project(self, t: Any, q: Any, v: Any) -> tuple[Point, Point]:
+    def project(self, t: Number, q: VectorLike, v: VectorLike) -> tuple[Point, Point]:
         """The nearest state that satisfies the constraints: q, then v, each in the kinetic metric."""
         from holonomy.systems.constraints import add
 
         return add.project(self, *self._state(t, q, v))
 
-    def dof(self, t: Any, q: Any) -> int:
+    def dof(self, t: Number, q: VectorLike) -> int:
         """Degrees of freedom at q: the dimension of the space of virtual displacements."""
         from holonomy.systems.constraints import add
 
         return add.displacements(self, *self._state(t, q, None)[:2]).shape[1]
 
-    def virtual_displacements(self, t: Any, q: Any) -> Float[Array, "point dof"]:
+    def virtual_displacements(self, t: Number, q: VectorLike) -> Float[Array, "point dof"]:
         r"""A basis, as columns, of the displacements \(N\,\delta q = 0\) that the constraints allow at a fixed time.
 
         Orthonormal in the kinetic metric.
@@ -313,14 +318,13 @@ class System(eqx.Module):
 
         return derive(self)
 
-    def place(self, t: Any, q: Any) -> Float[Array, "particles d"]:
+    def place(self, t: Number, q: VectorLike) -> Float[Array, "particles d"]:
         """Where the particles are, for drawing."""
         if self.positions is None:
             raise ValueError("This system does not know its positions; pass positions=x(t, q) when making it.")
-        t, q, _ = self._state(t, q, None)
-        return quantities.place(self, t, q)
+        return quantities.place(self, *self._state(t, q, None)[:2])
 
-    def places(self, times: Any, points: Any) -> np.ndarray:
+    def places(self, times: AnyArray, points: AnyArray) -> np.ndarray:
         """Where the particles are at many times, (times, particles, d), in batches of one compiled size."""
         self.place(times[0], points[0])
         out = []
@@ -328,17 +332,17 @@ class System(eqx.Module):
             t, q = np.asarray(times[at : at + _BATCH]), np.asarray(points[at : at + _BATCH])
             short = _BATCH - len(t)
             t, q = np.pad(t, (0, short), mode="edge"), np.pad(q, ((0, short), (0, 0)), mode="edge")
-            out.append(np.asarray(quantities.places(self, t, q))[: _BATCH - short])
+            out.append(np.asarray(quantities.places(self, jnp.asarray(t), jnp.asarray(q)))[: _BATCH - short])
         return np.concatenate(out)
 
-    def studio(self, q0: Any, v0: Any = None, **options: Any) -> StudioView:
+    def studio(self, q0: VectorLike, v0: VectorLike | None = None, **options: Any) -> StudioView:
         """The system in motion in a notebook, in the studio's viewer; options as those of `holonomy.show.studio`."""
         from holonomy.show.notebook import studio
 
         return studio(self, q0, v0, **options)
 
     @property
-    def last(self) -> tuple[Any, ...]:
+    def last(self) -> tuple[Parameters, ...]:
         """The last argument of the system's functions: the parameters, or nothing."""
         return (self.parameters,) if self.parametric else ()
 
@@ -349,7 +353,7 @@ class System(eqx.Module):
         return number("time t", t), q, v
 
 
-def vector(name: str, value: Any, shape: tuple[int, ...], system: System) -> Any:
+def vector(name: str, value: VectorLike, shape: tuple[int, ...], system: System) -> Float[AnyArray, " n"]:
     """A state vector from what a user passed, or a sentence that says what it should have been."""
     array = number(name, value)
     if array.shape != shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,10 @@ from holonomy.systems.coordinates import Coordinate
 from holonomy.systems.coordinates import coordinates as named
 from holonomy.systems.parameters import Parameters, number
 from holonomy.trace.function import Function, trace
+from holonomy.types import AnyArray, ArrayFunction, Numbers, ScalarFunction
+
+# Arguments of a function by their shapes, the parameters last where it has any.
+Example: TypeAlias = tuple[jax.ShapeDtypeStruct | Parameters, ...]
 
 
 @dataclass(frozen=True)
@@ -27,14 +31,14 @@ class Frame:
     space: AbstractSpace
     parametric: bool
 
-    def example(self, *, time: bool = True, velocity: bool = False) -> tuple[Any, ...]:
+    def example(self, *, time: bool = True, velocity: bool = False) -> Example:
         """Arguments of the right shapes; only the shapes matter."""
         q = jax.ShapeDtypeStruct((self.space.point_dim,), jnp.float64)
         t = jax.ShapeDtypeStruct((), jnp.float64)
         p = (self.parameters,) if self.parametric else ()
         return (*((t,) if time else ()), q, *((q,) if velocity else ()), *p)
 
-    def trace(self, name: str, function: Callable[..., Any], example: tuple[Any, ...]) -> tuple[Function, Any]:
+    def trace(self, name: str, function: ArrayFunction, example: Example) -> tuple[Function, tuple[int, ...]]:
         """The traced function and the shape of its value."""
         if not callable(function):
             raise ValueError(f"The {name} must be a function; got {function!r}.")
@@ -57,16 +61,16 @@ class Frame:
             ) from error
         return traced, shapes[-1]
 
-    def scalar(self, name: str, function: Callable[..., Any], *, velocity: bool = False) -> Function:
+    def scalar(self, name: str, function: ScalarFunction, *, velocity: bool = False) -> Function:
         """A traced function with one number as value."""
         return self._shaped(name, function, self.example(velocity=velocity), (), "a single number")
 
-    def matrix(self, name: str, function: Callable[..., Any]) -> Function:
+    def matrix(self, name: str, function: ArrayFunction) -> Function:
         """A traced function of q (and parameters) with a square matrix as value."""
         n = self.space.point_dim
         return self._shaped(name, function, self.example(time=False), (n, n), "an (n, n) matrix")
 
-    def covector(self, name: str, function: Callable[..., Any]) -> Function:
+    def covector(self, name: str, function: ArrayFunction) -> Function:
         """A traced function of the state with one component per coordinate as value."""
         shape = (self.space.point_dim,)
         return self._shaped(name, function, self.example(velocity=True), shape, "one component per coordinate")
@@ -77,7 +81,7 @@ class Frame:
             raise ValueError(f"The {name} must return {words}, shape {shape}; it returned shape {tuple(got)}.")
         return traced
 
-    def positions(self, function: Callable[..., Any] | None) -> Function | None:
+    def positions(self, function: ArrayFunction | None) -> Function | None:
         """Traced positions (particles, d), or None."""
         if function is None:
             return None
@@ -89,7 +93,7 @@ class Frame:
             )
         return traced
 
-    def masses(self, given: Any, where: Function) -> Any:
+    def masses(self, given: Numbers | Callable[[Parameters], Numbers], where: Function) -> AnyArray:
         """One mass per particle, none negative; a function of the parameters is checked at their present values."""
         count = jax.eval_shape(where, *self.example()).shape[0]
         if callable(given) and not self.parametric:
@@ -109,11 +113,11 @@ class Frame:
             raise ValueError("At least one mass must be positive; all are zero, so nothing resists a force.")
         return masses
 
-    def concrete(self, array: Any) -> np.ndarray:
+    def concrete(self, array: AnyArray) -> np.ndarray:
         """The values where they are known; ones where they are being traced."""
         return np.ones(array.shape) if isinstance(array, Tracer) else np.asarray(array)
 
-    def cartesian_force(self, function: Any, where: Function) -> Function:
+    def cartesian_force(self, function: ArrayFunction, where: Function) -> Function:
         """Forces on particles pulled back to the coordinates by virtual work."""
         shape = jax.eval_shape(where, *self.example()).shape
         force = self._shaped("cartesian force", function, self.example(velocity=True), shape, "one row per particle")
@@ -126,7 +130,7 @@ class Frame:
 
 def frame(
     coordinates: Sequence[str] | Mapping[str, str] | None,
-    parameters: Mapping[str, Any] | None,
+    parameters: Mapping[str, Numbers] | None,
     space: AbstractSpace | None,
 ) -> Frame:
     """Names, space and parameters that fit together."""

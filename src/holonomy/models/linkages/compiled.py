@@ -7,7 +7,7 @@ second and takes a microsecond, where XLA needs ten times as long for both.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -16,11 +16,14 @@ import numpy as np
 from holonomy.geometry.metric import known
 from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.native import compiler
+from holonomy.types import ArrayLike, Tree
+
+Result = TypeVar("Result")
 
 _kept: dict[Any, Any] = {}
 
 
-def call(function: Callable[..., Any], *args: Any) -> Any:
+def call(function: Callable[..., Result], *args: Tree) -> Result:
     """function(*args), compiled once for the form of its arguments. `function` is one object for ever: no lambda."""
     if not known(args):
         return function(*args)
@@ -28,7 +31,7 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
     return jax.tree.map(jnp.asarray, run(*args))
 
 
-def many(function: Callable[..., Any], fixed: Any, batch: Any) -> Any:
+def many(function: Callable[..., Result], fixed: Tree, batch: ArrayLike) -> Result:
     """function(fixed, row) for every row of the batch, spread over the cores; arrays with one entry per row."""
     if not known(fixed, batch):
         return jax.vmap(lambda row: function(fixed, row))(batch)

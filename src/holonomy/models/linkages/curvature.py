@@ -12,8 +12,8 @@ from jaxtyping import Array, Float
 from holonomy.geometry import AbstractCurvature
 from holonomy.geometry.curvature import MetricCurvature, require_surface
 from holonomy.models.linkages.compiled import call
-from holonomy.models.linkages.surface import Forms, Point, Scalar, Surface, Vector, sphere_point, tangent
-from holonomy.types import VectorLike
+from holonomy.models.linkages.surface import Forms, Point, Surface, Vector, sphere_point, tangent
+from holonomy.types import Scalar, VectorLike
 
 
 class LinkageCurvature(AbstractCurvature):

@@ -6,12 +6,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from holonomy.models.linkages.routes import stretches
-from holonomy.models.linkages.surface import Hinges, Point, Scalar, Surface, Vector, solve_many
+from holonomy.models.linkages.surface import Hinges, Point, Surface, Vector, solve_many
 from holonomy.spaces import embedded as em
 from holonomy.systems.dense_solve import solve
+from holonomy.types import AnyArray, Scalar
 
 _PULLS = 40
 
@@ -30,7 +31,7 @@ def tensions(surface: Surface, x: Point, v: Vector, gravity: Scalar) -> Float[Ar
     return solve(normals @ across[:, :-1], bias + normals @ across[:, -1], definite=True)
 
 
-def drag(surface: Surface, x: Point, hinge: Any, target: Float[Array, " 2"]) -> Point:
+def drag(surface: Surface, x: Point, hinge: Int[AnyArray, ""], target: Float[Array, " 2"]) -> Point:
     r"""The configuration reached from x by pulling one hinge towards a target.
 
     Steps that make \(|p_i - target|^2 + \mu\,|\delta p|_M^2\) small, \(\mu\) falling after a step that helped and

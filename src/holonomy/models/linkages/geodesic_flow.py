@@ -17,6 +17,7 @@ from holonomy.geometry.integrate import integrate
 from holonomy.geometry.metric import known
 from holonomy.models.linkages.compiled import call
 from holonomy.models.linkages.surface import Point, Surface, Vector
+from holonomy.types import Numbers
 
 # the acceleration has singularities near the real line, where the chain would be straight
 _TAIL = 1e-7
@@ -26,7 +27,7 @@ Times = Float[Array, " times"]
 Fields = Float[Array, "k two ambient"]
 
 
-def flow(surface: Surface, x: Point, v: Vector, times: Any) -> tuple[Array, Array]:
+def flow(surface: Surface, x: Point, v: Vector, times: Numbers) -> tuple[Array, Array]:
     """Points and velocities of the geodesic from (x, v) at the given times, of any shape, order and sign."""
     s = jnp.asarray(times, x.dtype)
     states = _at_times(_march, surface, jnp.concatenate([x, v]), s)
@@ -34,7 +35,7 @@ def flow(surface: Surface, x: Point, v: Vector, times: Any) -> tuple[Array, Arra
     return states[..., :n].reshape(*s.shape, n), states[..., n:].reshape(*s.shape, n)
 
 
-def spread(surface: Surface, x: Point, v: Vector, fields: Fields, times: Any) -> tuple[Array, Array, Array]:
+def spread(surface: Surface, x: Point, v: Vector, fields: Fields, times: Numbers) -> tuple[Array, Array, Array]:
     """Points, velocities, and the derivatives (times, k, 2, n - 1) of both along k changes of the start."""
     s = jnp.asarray(times, x.dtype)
     n, k = surface.rods - 1, fields.shape[0]

@@ -7,7 +7,7 @@ geodesic flow.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,7 @@ from holonomy.models.linkages.compiled import call, many
 from holonomy.models.linkages.geodesic_flow import flow, spread
 from holonomy.models.linkages.shortest import AbstractGeodesicSource, geodesics_between
 from holonomy.models.linkages.surface import Forms, Point, Surface, Vector
+from holonomy.types import Numbers
 
 
 class Motion(NamedTuple):
@@ -45,7 +46,7 @@ def _place(surface: Surface, x: Point) -> tuple[Array, Array, Array]:
 
 
 def jacobi(
-    surface: Surface, x: Point, v: Vector, j0: Vector, dj0: Vector, times: Any
+    surface: Surface, x: Point, v: Vector, j0: Vector, dj0: Vector, times: Numbers
 ) -> tuple[Float[Array, "times ambient"], Float[Array, "times ambient"]]:
     """The Jacobi field and its covariant derivative at an array of times."""
     here = call(forms, surface, x)

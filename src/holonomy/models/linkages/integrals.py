@@ -10,6 +10,7 @@ import numpy as np
 from holonomy.models.linkages.compiled import many
 from holonomy.models.linkages.curvature import fields
 from holonomy.models.linkages.surface import Point, Surface
+from holonomy.types import Scalar
 
 _MOST = 4_000_000
 
@@ -35,7 +36,7 @@ def rule(dim: int, level: int) -> tuple[np.ndarray, np.ndarray]:
     return points, weights
 
 
-def density(surface: Surface, x: Point) -> Any:
+def density(surface: Surface, x: Point) -> Scalar:
     """Kinetic volume per round volume."""
     import jax.numpy as jnp
 

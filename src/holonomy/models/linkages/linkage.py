@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,12 @@ from holonomy.models.linkages.compiled import call, many
 from holonomy.models.linkages.curvature import LinkageCurvature, fields, forms
 from holonomy.models.linkages.geodesics import Closed, Motion
 from holonomy.models.linkages.mass import Masses, masses
-from holonomy.models.linkages.surface import Forms, Hinges, Point, Scalar, Surface, Vector, sphere_point, tangent
+from holonomy.models.linkages.surface import Forms, Hinges, Point, Surface, Vector, sphere_point, tangent
 from holonomy.spaces import Sphere, validation
 from holonomy.spaces.smooth import root
 from holonomy.systems import System
 from holonomy.systems.parameters import number
-from holonomy.types import VectorLike
+from holonomy.types import ArrayLike, Number, Numbers, Scalar, VectorLike
 
 Angles = Float[Array, " dim"]
 
@@ -54,7 +54,13 @@ class Linkage(eqx.Module):
     masses: Masses
 
     def __init__(
-        self, rods: int = 4, base: Any = 3.0, rod_mass: Any = 0.0, hinge_mass: Any = 1.0, *, rod_moments: Any = None
+        self,
+        rods: int = 4,
+        base: Number = 3.0,
+        rod_mass: Numbers = 0.0,
+        hinge_mass: Numbers = 1.0,
+        *,
+        rod_moments: Sequence[Numbers] | None = None,
     ):
         if not validation.is_count(rods) or rods < 3:
             raise ValueError(f"A linkage needs at least 3 rods, or nothing can move; got rods={rods!r}.")
@@ -115,7 +121,7 @@ class Linkage(eqx.Module):
         """Where the moving hinges are, from the origin on: (n - 1, 2)."""
         return call(_hinges, self.surface, sphere_point(x, self.rods))
 
-    def from_hinges(self, hinges: Any) -> Point:
+    def from_hinges(self, hinges: ArrayLike) -> Point:
         """The point of the sphere with these hinges, (n - 1, 2); refused where the rods do not have length 1."""
         h = validation.as_array(hinges)
         if h.shape != (self.rods - 1, 2):
@@ -132,7 +138,7 @@ class Linkage(eqx.Module):
         x = sphere_point(x, self.rods)
         return call(_push, self.surface, x, tangent(x, v))
 
-    def pull(self, hinges: Any, velocities: Any) -> tuple[Point, Vector]:
+    def pull(self, hinges: ArrayLike, velocities: ArrayLike) -> tuple[Point, Vector]:
         """Point and velocity on the sphere of hinges and their velocities, both (n - 1, 2); inverse of `push`."""
         self.from_hinges(hinges)
         h, w = validation.as_array(hinges), validation.as_array(velocities)
@@ -186,7 +192,7 @@ class Linkage(eqx.Module):
         """The same from the kinetic metric alone: slower, and independent of the second fundamental form."""
         return LinkageCurvature(self.surface, True)
 
-    def fields(self, points: Any) -> tuple[Float[Array, " points"], Float[Array, " points"]]:
+    def fields(self, points: ArrayLike) -> tuple[Float[Array, " points"], Float[Array, " points"]]:
         """K and |II|² at every row of an array of points (k, n - 1), spread over the cores.
 
         With other than four rods the scalar curvature takes the place of K. Rows are taken as points of the sphere
@@ -200,7 +206,11 @@ class Linkage(eqx.Module):
     # ── Motion ────────────────────────────────────────────────────────────────────────────────────────
 
     def system(
-        self, route: str = "sphere", *, gravity: Any = None, potential: Callable[[Hinges], Any] | None = None
+        self,
+        route: str = "sphere",
+        *,
+        gravity: Number | None = None,
+        potential: Callable[[Hinges], Number] | None = None,
     ) -> System:
         """The moving linkage as a `System`; its positions are the hinges, whatever the route.
 
@@ -226,12 +236,12 @@ class Linkage(eqx.Module):
             return jax.jvp(self.to_angles, (x,), (v,))
         return self.hinges(x).reshape(-1), self.push(x, v).reshape(-1)
 
-    def geodesic(self, x: VectorLike, v: VectorLike, s: Any) -> Float[Array, "*times ambient"]:
+    def geodesic(self, x: VectorLike, v: VectorLike, s: Numbers) -> Float[Array, "*times ambient"]:
         """The free motion from x with velocity v at a time or an array of times: points of the sphere."""
         return self.geodesic_flow(x, v, s)[0]
 
     def geodesic_flow(
-        self, x: VectorLike, v: VectorLike, s: Any
+        self, x: VectorLike, v: VectorLike, s: Numbers
     ) -> tuple[Float[Array, "*times ambient"], Float[Array, "*times ambient"]]:
         """Points and velocities of the free motion; to round-off, through poles and straight elbows."""
         x = sphere_point(x, self.rods)
@@ -283,7 +293,7 @@ class Linkage(eqx.Module):
             )
         return geodesics.mirror_circle(self.surface)
 
-    def tensions(self, x: VectorLike, v: VectorLike, gravity: Any = 0.0) -> Float[Array, " rods"]:
+    def tensions(self, x: VectorLike, v: VectorLike, gravity: Number = 0.0) -> Float[Array, " rods"]:
         """What the rods pull with in the free motion through (x, v), or under gravity; negative where they push.
 
         For rods with mass: the pull beyond what moving the rod itself takes.
@@ -300,7 +310,7 @@ class Linkage(eqx.Module):
             raise ValueError(f"target is a place in the plane, shape (2,); got shape {goal.shape}.")
         return call(forces.drag, self.surface, x, np.asarray(hinge - 1), goal)
 
-    def animate(self, points: Any, path: Any, *, fps: int = 30) -> Path:
+    def animate(self, points: ArrayLike, path: str | Path, *, fps: int = 30) -> Path:
         """Write configurations, one per row and frame, to a .gif or .mp4: the chain, and for four rods the sphere."""
         from holonomy.show.linkage import animate_linkage
 

@@ -8,7 +8,7 @@ about hinge i - 1. A uniform rod has \(m' = m/2\), \(m'' = m/3\).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -19,6 +19,7 @@ from jaxtyping import Array, Float
 
 from holonomy.geometry.metric import known
 from holonomy.systems.parameters import number
+from holonomy.types import Numbers
 
 
 class Masses(eqx.Module):
@@ -43,7 +44,7 @@ class Masses(eqx.Module):
         r"""\(w_i\) with \(\int y\,dm = \sum_i w_i y_i\): how the weight of all that moves rests on the hinges."""
         return self.hinge + self.first[:-1] + (self.rod - self.first)[1:]
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Array]:
         """The numbers under the names that a linkage's system gives them."""
         return {
             "hinge_mass": self.hinge,
@@ -53,7 +54,7 @@ class Masses(eqx.Module):
         }
 
     @staticmethod
-    def of(p: Mapping[str, Any]) -> Masses:
+    def of(p: Mapping[str, Array]) -> Masses:
         """The masses among a system's parameters; the inverse of `parameters`."""
         hinges = p["rod_mass"].shape[0] - 1
         return Masses(
@@ -64,7 +65,7 @@ class Masses(eqx.Module):
         )
 
 
-def masses(rods: int, rod_mass: Any, hinge_mass: Any, rod_moments: Any) -> Masses:
+def masses(rods: int, rod_mass: Numbers, hinge_mass: Numbers, rod_moments: Sequence[Numbers] | None) -> Masses:
     """Masses from what a person passed, or a sentence that says what is wrong with it."""
     rod = _each("rod_mass", rod_mass, rods, "rod")
     hinge = _each("hinge_mass", hinge_mass, rods - 1, "moving hinge")

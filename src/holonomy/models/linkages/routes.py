@@ -20,25 +20,28 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from holonomy.models.linkages import sphere_map
 from holonomy.models.linkages.mass import Masses
-from holonomy.models.linkages.surface import Surface
+from holonomy.models.linkages.surface import Hinges, Surface
 from holonomy.spaces import Sphere
 from holonomy.spaces.smooth import root
 from holonomy.systems import System
+from holonomy.systems.parameters import Parameters
+from holonomy.types import Number, Numbers, Scalar
 
 ROUTES = ("sphere", "chart", "embedding", "rods")
 
 # how many times per unit of length on the round sphere an error off the surface dies away
 _RETURN = 5.0
 
-Potential = Callable[..., Any]
+Potential = Callable[[Hinges], Number]
 
 
-def build(surface: Surface, route: str, gravity: Any, potential: Potential | None) -> System:
+def build(surface: Surface, route: str, gravity: Number | None, potential: Potential | None) -> System:
     """The system of a linkage by one of the routes."""
-    numbers = {"base": surface.base, **surface.masses.parameters()}
+    numbers: dict[str, Numbers] = {"base": surface.base, **surface.masses.parameters()}
     if gravity is not None:
         numbers["gravity"] = gravity
     return _form(surface.rods, route, gravity is not None, potential).with_parameters(**numbers)
@@ -54,17 +57,17 @@ def _form(rods: int, route: str, heavy: bool, potential: Potential | None) -> Sy
     return make(rods, numbers, heavy, potential)
 
 
-def at(rods: int, p: Any) -> Surface:
+def at(rods: int, p: Parameters) -> Surface:
     """The surface with the numbers of a system."""
     return Surface(rods, jnp.asarray(p["base"]), Masses.of(p))
 
 
-def energy_of_place(heavy: bool, potential: Potential | None) -> Callable[[Any, Any, Any], Any] | None:
+def energy_of_place(heavy: bool, potential: Potential | None) -> Callable[[Scalar, Hinges, Parameters], Scalar] | None:
     """V(t, hinges, p) of weight and of a user's potential; None without either."""
     if not heavy and potential is None:
         return None
 
-    def total(t: Any, hinges: Any, p: Any) -> Any:
+    def total(t: Scalar, hinges: Hinges, p: Parameters) -> Scalar:
         value = jnp.zeros_like(t)
         if heavy:
             value = value + p.gravity * jnp.dot(Masses.of(p).weights(), hinges[:, 1])
@@ -151,7 +154,7 @@ def _rods(rods: int, numbers: dict[str, Any], heavy: bool, potential: Potential 
     )
 
 
-def stretches(base: Any, hinges: Any) -> Any:
+def stretches(base: Scalar, hinges: Hinges) -> Float[Array, " rods"]:
     r"""\(\frac12(|p_i - p_{i-1}|^2 - 1)\) for every rod. Its gradient on unit rods is the rod's direction, so that a
     multiplier is what the rod pushes with, minus its tension."""
     ends = jnp.concatenate([jnp.zeros((1, 2)), hinges, jnp.stack([base, jnp.zeros_like(base)])[None]])

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import jax
 import jax.numpy as jnp
 
-Number: TypeAlias = Any
+Number: TypeAlias = Any  # a float, or a batch of them in an array of NumPy or JAX: the formulas are the same
 Pair: TypeAlias = tuple[Number, Number]
 
 # cos(sqrt z) = sum c_m z^m on z <= (pi/4)^2, to round-off together with its derivatives

@@ -7,7 +7,7 @@ that no point is special.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -22,11 +22,11 @@ from holonomy.models.linkages.mass import Masses
 from holonomy.spaces import embedded as em
 from holonomy.spaces import validation
 from holonomy.systems.dense_solve import back_substitute, factor, solve
+from holonomy.types import Scalar, VectorLike
 
 Point = Float[Array, " ambient"]
 Vector = Float[Array, " ambient"]
 Hinges = Float[Array, "hinges 2"]
-Scalar = Float[Array, ""]
 
 
 @partial(jax.jit, static_argnums=0)
@@ -166,7 +166,7 @@ def _orthonormal(gram: Float[Array, "dim dim"]) -> Float[Array, "dim dim"]:
     return jax.scipy.linalg.solve_triangular(lower, jnp.eye(gram.shape[0], dtype=gram.dtype), lower=True).T
 
 
-def sphere_point(value: Any, rods: int, name: str = "x") -> Point:
+def sphere_point(value: VectorLike, rods: int, name: str = "x") -> Point:
     """A point of the sphere of configurations, brought to length one exactly, or a sentence that says what is wrong."""
     x = validation.as_array(value)
     if x.shape != (rods - 1,):
@@ -186,7 +186,7 @@ def sphere_point(value: Any, rods: int, name: str = "x") -> Point:
     return x / jnp.sqrt(jnp.sum(x * x))
 
 
-def tangent(x: Point, value: Any, name: str = "v") -> Vector:
+def tangent(x: Point, value: VectorLike, name: str = "v") -> Vector:
     """A tangent vector at x, or a sentence that says what is wrong."""
     v = validation.as_array(value)
     if v.shape != x.shape:

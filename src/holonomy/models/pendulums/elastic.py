@@ -16,26 +16,24 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from holonomy.models.pendulums import pendulum
 from holonomy.models.pendulums.links import chosen, per_link, positive
 from holonomy.systems import System
-
-Point = Float[Array, " point"]
+from holonomy.types import ArrayFunction, Number, Numbers, Point, VectorLike
 
 
 def ElasticPendulum(
-    lengths: Any,
-    masses: Any,
-    stiffness: Any,
-    gravity: Any = 9.81,
-    damping: Any = 0.0,
+    lengths: Numbers,
+    masses: Numbers,
+    stiffness: Numbers,
+    gravity: Number = 9.81,
+    damping: Numbers = 0.0,
     *,
-    spring_damping: Any = 0.0,
-    pivot: Callable[..., Any] | None = None,
+    spring_damping: Numbers = 0.0,
+    pivot: ArrayFunction | None = None,
     dimension: int = 2,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Numbers] | None = None,
 ) -> System:
     r"""Bobs on springs hung one from another: a `System` in the bobs' Cartesian coordinates \(x_1, y_1, x_2, \dots\)
 
@@ -102,7 +100,7 @@ def _frictions(links: Mapping[str, Any], spans: Callable[..., Any], dimension: i
     return forces
 
 
-def to_elastic(rigid: System, elastic: System, t: Any, q: Any, v: Any) -> tuple[Point, Point]:
+def to_elastic(rigid: System, elastic: System, t: Number, q: VectorLike, v: VectorLike) -> tuple[Point, Point]:
     r"""The state of an elastic pendulum that goes on like a rigid one: same directions and turning rates.
 
     Each spring is stretched by \(T_i/k_i\), the static stretch of the rod's tension, and at the rate \(\dot T_i/k_i\),
@@ -113,7 +111,9 @@ def to_elastic(rigid: System, elastic: System, t: Any, q: Any, v: Any) -> tuple[
     return _to_elastic(rigid, elastic.parameters["stiffness"], t, q, v)
 
 
-def to_rigid(rigid: System, elastic: System, t: Any, q: Any, v: Any, near: Any = None) -> tuple[Point, Point]:
+def to_rigid(
+    rigid: System, elastic: System, t: Number, q: VectorLike, v: VectorLike, near: VectorLike | None = None
+) -> tuple[Point, Point]:
     r"""The state of a rigid pendulum with the directions and turning rates of an elastic one.
 
     Stretch and stretch rate are dropped, and with them the springs' energy. Angles lie within half a turn of `near`,

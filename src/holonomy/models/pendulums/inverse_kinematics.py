@@ -6,10 +6,12 @@ directions. A target out of reach is approached as far as the chain goes. On the
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from jaxtyping import Float
+
+from holonomy.types import ArrayLike
 
 _SWEEPS: Final = 60
 _CLOSE: Final = 1e-9
@@ -30,10 +32,10 @@ def chain_points(angles: Angles, lengths: Lengths) -> Float[np.ndarray, "points 
 
 
 def reach(
-    angles: Any,
-    lengths: Any,
+    angles: ArrayLike,
+    lengths: ArrayLike,
     bob: int,
-    target: Any,
+    target: ArrayLike,
     method: str = "cyclic",
 ) -> Angles:
     r"""Angles near the given ones that bring bob number `bob` (from 0) to a target, the pivot being the origin.

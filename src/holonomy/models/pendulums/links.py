@@ -10,11 +10,12 @@ import numpy as np
 from jax.core import Tracer
 
 from holonomy.systems.parameters import number
+from holonomy.types import AnyArray, Numbers
 
 _OPTIONAL = ("damping", "rod_mass", "joint_damping", "spring_damping")
 
 
-def per_link(**given: Any) -> dict[str, Any]:
+def per_link(**given: Numbers) -> dict[str, AnyArray]:
     """Each number as an array with one entry per link; frictions and rod masses that are zero throughout are left out.
 
     **Raises** `ValueError` where lists differ in length, are empty, or a friction is negative.
@@ -42,7 +43,7 @@ def per_link(**given: Any) -> dict[str, Any]:
     return full
 
 
-def positive(name: str, array: Any, zero: bool = False) -> None:
+def positive(name: str, array: AnyArray, zero: bool = False) -> None:
     """Refuse numbers that are not positive (with `zero`: that are negative), naming the link."""
     if isinstance(array, Tracer):
         return
@@ -52,7 +53,7 @@ def positive(name: str, array: Any, zero: bool = False) -> None:
         raise ValueError(f"{name} {limit}; link {bad[0] + 1} has {array[bad[0]]:g}.")
 
 
-def chosen(extra: Mapping[str, Any] | None, own: Mapping[str, Any]) -> dict[str, Any]:
+def chosen(extra: Mapping[str, Numbers] | None, own: Mapping[str, Numbers]) -> dict[str, Numbers]:
     """The model's parameters and a user's, which must not share names."""
     both = set(extra or {}) & set(own)
     if both:

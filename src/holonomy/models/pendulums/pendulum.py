@@ -14,23 +14,24 @@ from holonomy.models.pendulums import chain
 from holonomy.models.pendulums.links import chosen, per_link, positive
 from holonomy.spaces import Power, Sphere
 from holonomy.systems import System
+from holonomy.systems.parameters import Parameters
+from holonomy.types import ArrayFunction, Number, Numbers, Point, Scalar, VectorLike
 
 PerLink = Float[Array, " links"]
-Point = Float[Array, " point"]
 
 
 def Pendulum(
-    lengths: Any,
-    masses: Any,
-    gravity: Any = 9.81,
-    damping: Any = 0.0,
+    lengths: Numbers,
+    masses: Numbers,
+    gravity: Number = 9.81,
+    damping: Numbers = 0.0,
     *,
-    rod_mass: Any = 0.0,
-    joint_damping: Any = 0.0,
-    torque: Callable[..., Any] | None = None,
-    pivot: Callable[..., Any] | None = None,
+    rod_mass: Numbers = 0.0,
+    joint_damping: Numbers = 0.0,
+    torque: ArrayFunction | None = None,
+    pivot: ArrayFunction | None = None,
     dimension: int = 2,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Numbers] | None = None,
 ) -> System:
     r"""Bobs on rigid rods hung one from another: a `System` in the angles \(\theta_i\) from the downward vertical.
 
@@ -113,12 +114,12 @@ def directions(q: Point, dimension: int = 2) -> Float[Array, "links d"]:
     return jnp.stack([jnp.sin(q), -jnp.cos(q)], axis=1)
 
 
-def accelerations(system: System, t: Any, q: Any, v: Any) -> Point:
+def accelerations(system: System, t: Number, q: VectorLike, v: VectorLike) -> Point:
     """`system.acceleration` of a `Pendulum`, in time proportional to its links; see `pendulums.chain`."""
     return _accelerations(*checked(system, t, q, v))
 
 
-def tensions(system: System, t: Any, q: Any, v: Any) -> PerLink:
+def tensions(system: System, t: Number, q: VectorLike, v: VectorLike) -> PerLink:
     """What the rods of a `Pendulum` pull with, where they are massless; negative in a rod that pushes.
 
     Friction and gravity count as forces on the bobs; forces added by `system.forced` as couples on the rods.
@@ -128,7 +129,7 @@ def tensions(system: System, t: Any, q: Any, v: Any) -> PerLink:
     return _tensions(*checked(system, t, q, v))
 
 
-def checked(system: System, t: Any, q: Any, v: Any) -> tuple[System, Any, Any, Any]:
+def checked(system: System, t: Number, q: VectorLike, v: VectorLike) -> tuple[System, Scalar, Point, Point]:
     """A pendulum and a state of it as arrays, or a sentence that says what is wrong."""
     known = isinstance(system, System) and {"lengths", "masses", "gravity"} <= set(system.parameters)
     if not known or system.constraints is not None or "stiffness" in system.parameters:
@@ -182,7 +183,7 @@ def _accelerations(system: System, t: Any, q: Any, v: Any) -> Any:
     return raw_accelerations(system, t, q, v)
 
 
-def raw_accelerations(system: System, t: Any, q: Any, v: Any) -> Any:
+def raw_accelerations(system: System, t: Scalar, q: Point, v: Point) -> Point:
     """`accelerations` without checks, for code that is being traced."""
     p, at = system.parameters, _state(system, t, q, v)
     lengths, masses = jnp.asarray(p["lengths"]), jnp.asarray(p["masses"])
@@ -203,7 +204,7 @@ def _tensions(system: System, t: Any, q: Any, v: Any) -> Any:
     return raw_tensions(system, t, q, v)
 
 
-def raw_tensions(system: System, t: Any, q: Any, v: Any) -> Any:
+def raw_tensions(system: System, t: Scalar, q: Point, v: Point) -> PerLink:
     """`tensions` without checks, for code that is being traced."""
     p, at = system.parameters, _state(system, t, q, v)
     lengths, masses = jnp.asarray(p["lengths"]), jnp.asarray(p["masses"])
@@ -225,7 +226,9 @@ def _components(count: int) -> dict[str, str]:
     return {f"{axis}{i + 1}": "number" for i in range(count) for axis in ("ex", "ey", "ez")}
 
 
-def pivot_at(pivot: Callable[..., Any] | None, dimension: int, parametric: bool) -> Callable[[Any, Any], Any]:
+def pivot_at(
+    pivot: ArrayFunction | None, dimension: int, parametric: bool
+) -> Callable[[Scalar, Parameters], Float[Array, "1 d"]]:
     """Where the pivot is at t, as one row; the origin when nothing was said."""
     if pivot is None:
         return lambda t, p: jnp.zeros((1, dimension))

@@ -41,26 +41,26 @@ class Symbolic:
     `hamiltonian` and `hamilton` are None where they are too long to read or do not exist.
     """
 
-    t: Any
-    coordinates: tuple[Any, ...]
-    velocities: tuple[Any, ...]
-    momentum_symbols: tuple[Any, ...]
-    parameters: dict[str, Any]
-    lagrangian: Any
-    kinetic: Any
-    potential: Any
-    T2: Any
-    T1: Any
-    T0: Any
-    momenta: tuple[Any, ...]
-    mass_matrix: Any
-    forces: tuple[Any, ...]
-    constraints: tuple[Any, ...]
-    multipliers: tuple[Any, ...]
-    lagrange: tuple[Any, ...]
-    accelerations: tuple[Any, ...] | None
-    hamiltonian: Any
-    hamilton: tuple[Any, ...] | None
+    t: sp.Symbol
+    coordinates: tuple[sp.Expr, ...]
+    velocities: tuple[sp.Expr, ...]
+    momentum_symbols: tuple[sp.Expr, ...]
+    parameters: dict[str, sp.Basic | tuple[()]]
+    lagrangian: sp.Expr
+    kinetic: sp.Expr | None
+    potential: sp.Expr | None
+    T2: sp.Expr | None
+    T1: sp.Expr | None
+    T0: sp.Expr | None
+    momenta: tuple[sp.Expr, ...]
+    mass_matrix: sp.Matrix
+    forces: tuple[sp.Expr, ...]
+    constraints: tuple[sp.Eq, ...]
+    multipliers: tuple[sp.Expr, ...]
+    lagrange: tuple[sp.Eq, ...]
+    accelerations: tuple[sp.Expr, ...] | None
+    hamiltonian: sp.Expr | None
+    hamilton: tuple[sp.Eq, ...] | None
 
 
 class Line(NamedTuple):
@@ -276,6 +276,8 @@ class Derivation:
         if hamiltonian is not None:
             lines.append(self._line("hamilton", "H", hamiltonian))
             lines += [self._line("hamilton", [e.lhs], _split(e.rhs)) for e in hamilton or ()]
+        held: list[Any] = [sp.Eq(sp.Add(*c), 0, evaluate=False) for c in conditions]
+        equations: list[Any] = [sp.Eq(sp.Add(*a), sp.Add(*b), evaluate=False) for a, b in lagrange]
         result = Symbolic(
             t=symbols.t,
             coordinates=symbols.q,
@@ -285,9 +287,9 @@ class Derivation:
             momenta=tuple([write.expression(p) for p in self.momenta]),
             mass_matrix=sp.Matrix(self.n, self.n, lambda i, j: write.expression(self.mass[i][j])),
             forces=tuple([write.expression(f) for f in self.forces]),
-            constraints=tuple([sp.Eq(sp.Add(*c), 0, evaluate=False) for c in conditions]),
+            constraints=tuple(held),
             multipliers=symbols.multipliers,
-            lagrange=tuple([sp.Eq(sp.Add(*a), sp.Add(*b), evaluate=False) for a, b in lagrange]),
+            lagrange=tuple(equations),
             accelerations=accelerations,
             hamiltonian=None if hamiltonian is None else sp.Add(*hamiltonian),
             hamilton=hamilton,
@@ -297,10 +299,13 @@ class Derivation:
 
     def _line(self, part: str, left: str | list[Any], right: list[Any]) -> Line:
         """An equation from its terms, in the order given; `left` may be a name."""
-        name = left if isinstance(left, str) else None
-        latex = [name or _sum([self.names.latex(x) for x in left]), _sum([self.names.latex(x) for x in right])]
+        named = isinstance(left, str)
+        latex = [
+            left if named else _sum([self.names.latex(x) for x in left]),
+            _sum([self.names.latex(x) for x in right]),
+        ]
         plain = [
-            (name or "").translate(_UNBRACED) or _sum([self.names.text(x) for x in left]),
+            left.translate(_UNBRACED) if named else _sum([self.names.text(x) for x in left]),
             _sum([self.names.text(x) for x in right]),
         ]
         return Line(part, latex[0], latex[1], " = ".join(plain))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -52,6 +52,9 @@ _GREEK = [
     "varphi",
 ]
 
+# An input of a traced function: its kind, or ("parameter", its name), and the element.
+Leaf: TypeAlias = tuple[str | tuple[str, str], int]
+
 
 class Names:
     """The symbols of a system: time, coordinates, velocities, accelerations, momenta and their rates, parameters."""
@@ -75,7 +78,7 @@ class Names:
             self._add(name, np.asarray(value))
         self._unambiguous(system)
 
-    def of(self, leaf: Any) -> Any:
+    def of(self, leaf: Leaf) -> sp.Expr:
         """The expression of a leaf (kind, element)."""
         kind, element = leaf
         if isinstance(kind, tuple):
@@ -108,11 +111,11 @@ class Names:
                 "coordinate or parameter."
             )
 
-    def latex(self, expression: Any) -> str:
+    def latex(self, expression: sp.Basic) -> str:
         """An expression in LaTeX, with dots for derivatives by time."""
         return _Printer(self.printed).doprint(expression)
 
-    def text(self, expression: Any) -> str:
+    def text(self, expression: sp.Basic) -> str:
         """An expression as a scene file would have it: theta_dot and theta_ddot for derivatives, ^ for powers."""
         if self._typed is None:
             names: dict[Any, str] = {x: x.func.__name__ for x in (*self.q, *self.p)}

@@ -116,18 +116,19 @@ def _formulas(names: Names, found: Symbolic) -> Any:
     plain = [sp.Symbol(f"_{k}") for k in range(4 * len(names.q))]
     leaves = [*names.q, *names.v, *names.a, *names.p]
     swap = dict(zip(leaves, plain, strict=True))
+    f: Any = found  # SymPy has no types for arithmetic
     wanted: dict[str, Any] = {
         "L": found.lagrangian,
         "p": list(found.momenta),
-        "M": list(found.mass_matrix),
+        "M": list(f.mass_matrix),
         "Q": list(found.forces),
         "conditions": [e.lhs for e in found.constraints],
-        "equations": [e.lhs - e.rhs for e in found.lagrange],
+        "equations": [e.lhs - e.rhs for e in f.lagrange],
         "accelerations": list(found.accelerations or ()),
         "H": 0 if found.hamiltonian is None else found.hamiltonian,
         "Hamilton": [e.rhs for e in found.hamilton or ()],
-        "parts": 0 if found.T2 is None else found.T2 + found.T1 + found.T0 - found.potential,
-        "energies": 0 if found.T2 is None else found.kinetic - found.potential,
+        "parts": 0 if found.T2 is None else f.T2 + f.T1 + f.T0 - f.potential,
+        "energies": 0 if found.T2 is None else f.kinetic - f.potential,
     }
     flat = [
         sp.sympify(e).xreplace(swap)
