@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jaxtyping import Float, Int
 
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops import plain
@@ -16,6 +17,7 @@ from holonomy.motion.problem import Problem
 from holonomy.motion.run.result import Result
 from holonomy.motion.save_times import Plan
 from holonomy.systems.result_code import Code
+from holonomy.types import AnyArray
 
 ProgressBar = Callable[[float], Any]
 
@@ -24,10 +26,10 @@ ProgressBar = Callable[[float], Any]
 class Driven:
     """The rows of a plan as far as the motion got, how it ended, what happened on the way, and what ran it."""
 
-    times: Any
+    times: Float[np.ndarray, " times"]
     rows: plain.Snapshot
     result: Result
-    work: Any
+    work: int | Int[AnyArray, ""]
     happened: Events | None
     engine: str
     refusal: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from jax.core import Tracer
 
 from holonomy.motion import initial_state
 from holonomy.motion.events import event
-from holonomy.motion.events.event import Watched
+from holonomy.motion.events.event import Event, Watched
 from holonomy.motion.initial_contact import refuse_bad_walls
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
@@ -22,6 +23,7 @@ from holonomy.systems import System, lagrangian
 from holonomy.systems.contact import contact
 from holonomy.systems.system import vector
 from holonomy.trace.native.engine import ENGINES, Engine
+from holonomy.types import AnyArray, Number, VectorLike
 
 LARGE = 24  # coordinates above which no mass matrix is formed that the motion itself does not need
 
@@ -32,8 +34,8 @@ class Problem:
 
     system: System
     method: AbstractMethod
-    q0: Any
-    v0: Any
+    q0: AnyArray
+    v0: AnyArray
     t0: float
     t_end: float
     is_traced: bool
@@ -45,16 +47,16 @@ class Problem:
 
 def problem(
     system: System,
-    q0: Any,
-    v0: Any,
-    t_end: Any,
-    dt: Any,
+    q0: VectorLike,
+    v0: VectorLike,
+    t_end: Number,
+    dt: Number | None,
     method: AbstractMethod | None,
     engine: str | None,
-    t0: Any,
-    save_every: Any,
-    events: Any = (),
-    max_events: Any = 1000,
+    t0: Number,
+    save_every: int,
+    events: Event | Sequence[Event] = (),
+    max_events: int = 1000,
 ) -> Problem:
     """The problem, or a ValueError that names the argument, its value and what to pass instead."""
     if not isinstance(system, System):

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from holonomy.types import ArrayLike
+
 _STEPS_MAX = 2**53
 # A time that was computed as t0 + k dt, in whatever order, is off by a few roundings of its own size.
 _ROUNDINGS = 16
@@ -32,7 +34,7 @@ class Plan:
         return int(self.counts.sum())
 
 
-def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: Any) -> Plan:
+def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: ArrayLike | None) -> Plan:
     """The rows for a run from t0 to t_end."""
     h = float(np.copysign(dt, t_end - t0))
     if save_at is not None:

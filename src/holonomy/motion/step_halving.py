@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from holonomy.motion.drive import Driven, drive
+from holonomy.motion.drive import Driven, ProgressBar, drive
 from holonomy.motion.problem import Problem
 from holonomy.motion.run import build
 from holonomy.motion.run.observed_order import difference
@@ -17,6 +16,7 @@ from holonomy.motion.run.verdict import energy_scale
 from holonomy.motion.save_times import plan
 from holonomy.motion.unseen_forces import unseen
 from holonomy.systems.result_code import Code
+from holonomy.types import ArrayLike
 
 TOLERANCE = 1e-9
 _FIRST = 128
@@ -24,7 +24,7 @@ _LAST = 2**21
 _LEAST_ORDER = 0.5  # differences that shrink more slowly, as those at round-off do, count as if of this order
 
 
-def halve(problem: Problem, save_every: int, save_at: Any, progress: Any) -> Run:
+def halve(problem: Problem, save_every: int, save_at: ArrayLike | None, progress: bool | ProgressBar | None) -> Run:
     r"""Runs with ever smaller steps until halving changes the states by less than `TOLERANCE` of their size.
 
     The error that the certificate states is the difference of the last two runs over \(2^p - 1\), with p the order

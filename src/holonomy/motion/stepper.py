@@ -15,6 +15,7 @@ from holonomy.motion.run.build import build
 from holonomy.motion.run.result import Result, SimulationError
 from holonomy.motion.run.run import Run
 from holonomy.systems import System
+from holonomy.types import State, VectorLike
 
 
 class Stepper:
@@ -29,18 +30,18 @@ class Stepper:
         self.dt = dt
         self._driver: Driver | None = None
 
-    def start(self, t: float, q: Any, v: Any) -> Any:
+    def start(self, t: float, q: VectorLike, v: VectorLike) -> State:
         """The state at an initial condition; checked like the initial condition of a run."""
         given = problem.problem(self.system, q, v, t + self.dt, self.dt, self.method, None, t, 1)
         self._driver = Driver(given.system, given.method)
         return float(t), self._driver.start(t, given.q0, given.v0)
 
-    def advance(self, state: Any, steps: int) -> Any:
+    def advance(self, state: State, steps: int) -> State:
         """The state that many steps later; raises `SimulationError` when a step fails."""
         new, _ = self._go(state, steps)
         return new
 
-    def read(self, state: Any) -> tuple[float, np.ndarray, np.ndarray, float]:
+    def read(self, state: State) -> tuple[float, np.ndarray, np.ndarray, float]:
         """Time, position, velocity and energy of a state."""
         _, shot = self._go(state, 0)
         t0, now = state

@@ -15,6 +15,7 @@ from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.systems import System
 from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code
+from holonomy.types import Number, Point, Tangent, Tree
 
 _MAX_STEPS = 16384
 # The least rtol in roundings: below it the error estimate of order 8, a sum of twelve slopes, is rounding alone.
@@ -24,9 +25,9 @@ _LEAST = 20
 class AdaptiveState(NamedTuple):
     """Position, velocity, and how long the last inner steps were as a first guess for the next."""
 
-    q: Any
-    v: Any
-    inner: Any
+    q: Point
+    v: Tangent
+    inner: Tree
 
 
 class Adaptive(AbstractMethod):
@@ -37,8 +38,8 @@ class Adaptive(AbstractMethod):
     for forced, dissipative and time-dependent motion that is not stiff. Constraints are held by projection after dt.
     """
 
-    rtol: Any
-    atol: Any
+    rtol: Number
+    atol: Number
     order_: int = eqx.field(static=True)
 
     def __init__(self, order: int = 8, rtol: float = 1e-9, atol: float = 1e-9):
@@ -79,7 +80,7 @@ class Adaptive(AbstractMethod):
     def fixed_step(self) -> bool:
         return False
 
-    def refuse(self, dtype: Any) -> None:
+    def refuse(self, dtype: np.dtype) -> None:
         least = _LEAST * float(jnp.finfo(dtype).eps)
         if dtype != np.float64 and not isinstance(self.rtol, Tracer) and self.rtol < least:
             raise ValueError(
@@ -87,10 +88,10 @@ class Adaptive(AbstractMethod):
                 f"least {least:.0e}."
             )
 
-    def start(self, system: System, t: Any, q: Any, v: Any) -> AdaptiveState:
+    def start(self, system: System, t: Number, q: Point, v: Tangent) -> AdaptiveState:
         return AdaptiveState(q, v, jnp.zeros((), q.dtype))
 
-    def step(self, system: System, t: Any, h: Any, state: AdaptiveState) -> tuple[AdaptiveState, Status]:
+    def step(self, system: System, t: Number, h: Number, state: AdaptiveState) -> tuple[AdaptiveState, Status]:
         import diffrax  # here, because it takes a second to import and most runs do not need it
 
         solver = diffrax.Dopri8() if self.order_ == 8 else diffrax.Tsit5()
@@ -131,8 +132,8 @@ class Adaptive(AbstractMethod):
         code = jnp.where(good, code, jnp.int32(Code.too_many_steps))
         return AdaptiveState(q, v, inner), Status(code, solution.stats["num_steps"].astype(jnp.int32))
 
-    def reach(self, state: AdaptiveState, step: Any) -> Any:
+    def reach(self, state: AdaptiveState, step: Number) -> Number:
         return jnp.where(state.inner == 0, 0.1 * step, jnp.minimum(step, state.inner))
 
-    def read(self, system: System, t: Any, state: AdaptiveState) -> tuple[Any, Any]:
+    def read(self, system: System, t: Number, state: AdaptiveState) -> tuple[Point, Tangent]:
         return state.q, state.v

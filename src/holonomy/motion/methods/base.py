@@ -8,18 +8,20 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from holonomy.method_table import Properties
 from holonomy.systems import System
 from holonomy.systems.constraints import conditions
 from holonomy.systems.result_code import Code
+from holonomy.types import Count, Flag, Multipliers, Number, Point, State, Tangent, Tree
 
 
 class Status(NamedTuple):
     """How a step went: a code of `Result`, and the number of iterations or inner steps it took."""
 
-    code: Any
-    work: Any
+    code: Count
+    work: Count
 
 
 def fine(work: int = 1) -> Status:
@@ -36,18 +38,18 @@ class AbstractMethod(eqx.Module):
         """The order of convergence of q and v."""
 
     @abc.abstractmethod
-    def start(self, system: System, t: Any, q: Any, v: Any) -> Any:
+    def start(self, system: System, t: Number, q: Point, v: Tangent) -> State:
         """The method's state at an initial condition."""
 
     @abc.abstractmethod
-    def step(self, system: System, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
+    def step(self, system: System, t: Number, h: Number, state: State) -> tuple[State, Status]:
         """The state one step of length h later."""
 
     @abc.abstractmethod
-    def read(self, system: System, t: Any, state: Any) -> tuple[Any, Any]:
+    def read(self, system: System, t: Number, state: State) -> tuple[Point, Tangent]:
         """Position and velocity of a state."""
 
-    def multipliers(self, system: System, t: Any, state: Any) -> Any:
+    def multipliers(self, system: System, t: Number, state: State) -> Multipliers:
         """Multipliers of the system's constraints: those of the accelerations at the state's position and velocity."""
         q, v = self.read(system, t, state)
         local = system.local(q)
@@ -81,11 +83,11 @@ class AbstractMethod(eqx.Module):
         """Whether the method can move with friction, as those can that know forces by accelerations alone."""
         return False
 
-    def refuse(self, dtype: Any) -> None:
+    def refuse(self, dtype: np.dtype) -> None:
         """Raise `ValueError` if the method cannot work with numbers of this type."""
         del dtype
 
-    def reach(self, state: Any, step: Any) -> Any:
+    def reach(self, state: State, step: Number) -> Number:
         """How far from a state a step of given length may look for events at once; less where it is made of several."""
         del state
         return step
@@ -124,10 +126,10 @@ class AbstractMethod(eqx.Module):
 class PositionVelocity(NamedTuple):
     """The state of methods that work on (q, v)."""
 
-    q: Any
-    v: Any
+    q: Point
+    v: Tangent
 
 
-def keep_if(good: Any, new: Any, old: Any) -> Any:
+def keep_if(good: Flag, new: Tree, old: Tree) -> Tree:
     """Leaf by leaf, the new state where the step was good."""
     return jax.tree.map(lambda a, b: jnp.where(good, a, b), new, old)

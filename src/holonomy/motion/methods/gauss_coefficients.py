@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 
-def basis(c: np.ndarray, j: int, x: Any) -> Any:
+def basis(c: np.ndarray, j: int, x: np.ndarray) -> np.ndarray:
     """The j-th Lagrange polynomial on nodes c at x."""
     value = jnp.ones_like(x) if isinstance(x, jax.Array) else np.ones_like(x)
     for k in range(len(c)):

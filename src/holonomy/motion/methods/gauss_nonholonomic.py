@@ -16,6 +16,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from holonomy.motion.methods import moving_chart, phase_state
 from holonomy.motion.methods.base import Status
@@ -25,10 +26,17 @@ from holonomy.systems.constraints import project
 from holonomy.systems.constraints.conditions import with_idle
 from holonomy.systems.dense_solve import back_substitute, eliminate, factor
 from holonomy.systems.result_code import Code
+from holonomy.types import Number
 
 
 def step(
-    system: System, t: Any, h: Any, state: Phase, guess: Any, tableau: tuple[Any, ...], full: bool
+    system: System,
+    t: Number,
+    h: Number,
+    state: Phase,
+    guess: Float[Array, "stages n"],
+    tableau: tuple[Array, ...],
+    full: bool,
 ) -> tuple[Phase, Status]:
     """One step from stages guessed as `guess`; `full` asks for Newton's method with the exact Jacobian."""
     a, b, c = tableau

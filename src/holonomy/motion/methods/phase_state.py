@@ -9,16 +9,22 @@ drift.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from holonomy.systems import System, lagrangian
+from holonomy.types import Number, Point, Scalar, Tangent, Vector
 
 # Coordinates beyond REACH (in units of the space's own scale) move the anchor, by multiples of GRID.
 REACH = 0.5
 GRID = 0.125
+
+
+# Velocities of the last steps' stages, oldest first.
+Stages: TypeAlias = Float[Array, "stages n"]
 
 
 class Phase(NamedTuple):
@@ -29,17 +35,17 @@ class Phase(NamedTuple):
     the anchor has no part in it.
     """
 
-    anchor: Any
-    y: Any
-    p: Any
-    y_low: Any
-    p_low: Any
-    stages: Any
-    h: Any
-    before: Any
+    anchor: Point
+    y: Vector
+    p: Vector
+    y_low: Vector
+    p_low: Vector
+    stages: Stages
+    h: Scalar
+    before: Scalar
 
 
-def enter(system: System, t: Any, q: Any, v: Any, stages: int) -> Phase:
+def enter(system: System, t: Number, q: Point, v: Tangent, stages: int) -> Phase:
     """The state at position q with velocity v."""
     local = system.local(q)
     y, w = local.enter(v)
@@ -48,19 +54,21 @@ def enter(system: System, t: Any, q: Any, v: Any, stages: int) -> Phase:
     return Phase(q, y, p, jnp.zeros_like(y), jnp.zeros_like(p), rows, none, none)
 
 
-def ratio(state: Phase, h: Any) -> Any:
+def ratio(state: Phase, h: Number) -> Scalar:
     """The length of the step to take over that of the last; 1 where there was none."""
     return h / jnp.where(state.h == 0, h, state.h)
 
 
-def leave(system: System, t: Any, state: Phase, guess: Any) -> tuple[Any, Any]:
+def leave(system: System, t: Number, state: Phase, guess: Vector) -> tuple[Point, Tangent]:
     """Position and velocity; `guess` is a velocity in the chart to start the inverse Legendre transform from."""
     local = system.local(state.anchor)
     w = lagrangian.velocity(local.lagrangian, t, state.y, state.p, guess, local.definite)
     return local.leave(state.y, w)
 
 
-def summed(state: Phase, dy: Any, dp: Any, stages: Any, h: Any) -> Phase:
+def summed(
+    state: Phase, dy: Vector | tuple[Vector, Vector], dp: Vector | tuple[Vector, Vector], stages: Stages, h: Number
+) -> Phase:
     """The state further by (dy, dp) in the same chart, as the parts of a composed step must stay in one."""
     y, y_low = _compensated(state.y, state.y_low, dy)
     p, p_low = _compensated(state.p, state.p_low, dp)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 
 from holonomy.motion.methods.base import Status
@@ -11,9 +9,12 @@ from holonomy.systems.constraints.conditions import Held
 from holonomy.systems.constraints.project import settle, still_redundant, turned, worse
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
+from holonomy.types import Number, Vector
 
 
-def finish(local: Local, held: Held | None, t: Any, h: Any, y: Any, w: Any, start: Any) -> tuple[Any, Any, Status]:
+def finish(
+    local: Local, held: Held | None, t: Number, h: Number, y: Vector, w: Vector, start: Vector
+) -> tuple[Vector, Vector, Status]:
     """A step's end brought back to the constraints: coordinates, velocity, and how that went."""
     if held is None:
         return y, w, Status(jnp.int32(Code.ok), jnp.int32(1))

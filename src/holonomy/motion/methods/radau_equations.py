@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from holonomy.systems import lagrangian
 from holonomy.systems.constraints.conditions import Held
 from holonomy.systems.dense_solve import back_substitute, factor
 from holonomy.systems.in_chart import Local
+from holonomy.types import Number, Vector
+
+# Stage velocities, then h times the multipliers of the stages.
+Unknowns: TypeAlias = Float[Array, " unknowns"]
 
 
 class Equations:
     """The equations of one step. Unknowns: stage velocities, and h times the multipliers of the stages."""
 
-    def __init__(self, stages: int, at: str, local: Local, held: Held | None, t: Any, h: Any, y: Any, p: Any):
+    def __init__(
+        self, stages: int, at: str, local: Local, held: Held | None, t: Number, h: Number, y: Vector, p: Vector
+    ):
         self.s, self.at, self.local, self.held, self.h, self.y, self.p = stages, at, local, held, h, y, p
         self.n = p.size
         self.r = 0 if held is None else held.count
         self.a, c = (jnp.asarray(x, p.dtype) for x in tableau(stages))
         self.times = t + c * h
 
-    def split(self, z: Any) -> tuple[Any, Any]:
+    def split(self, z: Unknowns) -> tuple[Float[Array, "s n"], Float[Array, "s k"]]:
         """Stage velocities and multipliers, None where there are none."""
         cut = self.s * self.n
         reactions = z[cut:].reshape(self.s, self.r) / self.h if self.r else None
         return z[:cut].reshape(self.s, self.n), reactions
 
-    def join(self, velocities: Any, reactions: Any) -> Any:
+    def join(self, velocities: Float[Array, "s n"], reactions: Float[Array, "s k"]) -> Unknowns:
         """The vector of unknowns."""
         return jnp.concatenate([velocities.ravel(), (self.h * reactions).ravel()]) if self.r else velocities.ravel()
 
-    def positions(self, velocities: Any) -> Any:
+    def positions(self, velocities: Float[Array, "s n"]) -> Float[Array, "s n"]:
         """Where the stages are."""
         return self.y[None] + self.h * (self.a @ velocities)
 
@@ -48,7 +56,7 @@ class Equations:
             pull = pull + reaction @ self.held.normals(t, y)
         return pull, momentum
 
-    def residual(self, z: Any) -> Any:
+    def residual(self, z: Unknowns) -> Unknowns:
         """Balance of momenta at the stages, then the conditions, over h where they are of positions."""
         velocities, reactions = self.split(z)
         positions = self.positions(velocities)
@@ -87,7 +95,7 @@ class Equations:
         mass = factor(lagrangian.mass_matrix(self.local.lagrangian, t, y, w), self.local.definite)
         return held.normals(t, y) @ back_substitute(mass, force) + held.bias(t, y, w)
 
-    def direction(self, guess: Any) -> Any:
+    def direction(self, guess: Unknowns) -> Callable[[Unknowns], Unknowns]:
         """Corrections by the matrix with exact derivatives at the guessed end of the step, the same for all stages."""
         velocities, reactions = self.split(guess)
         t, y, w, reaction = (

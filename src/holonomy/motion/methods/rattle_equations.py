@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from holonomy.motion.methods.base import Status
 from holonomy.motion.methods.phase_state import Phase
@@ -14,6 +15,7 @@ from holonomy.systems.constraints.conditions import Held, border, bordered_solve
 from holonomy.systems.dense_solve import back_substitute, eliminate, factor
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
+from holonomy.types import Flag, Number, Vector
 
 
 def _slopes(local: Local, t: Any, y: Any, w: Any) -> tuple[Any, Any]:
@@ -22,7 +24,16 @@ def _slopes(local: Local, t: Any, y: Any, w: Any) -> tuple[Any, Any]:
     return (pull if local.applied is None else pull + local.applied(t, y, w)), momentum
 
 
-def kick_of(local: Local, held: Held, t: Any, h: Any, now: Phase, move: Any, w: Any, multipliers: Any) -> Any:
+def kick_of(
+    local: Local,
+    held: Held,
+    t: Number,
+    h: Number,
+    now: Phase,
+    move: Vector,
+    w: Vector,
+    multipliers: Float[Array, " held"],
+) -> Vector:
     """What the forces of both ends add to the momentum, without the last multipliers."""
     first = 2.0 * move / h - w
     before, _ = _slopes(local, t, now.y, first)
@@ -31,8 +42,8 @@ def kick_of(local: Local, held: Held, t: Any, h: Any, now: Phase, move: Any, w: 
 
 
 def to_surface(
-    local: Local, held: Held, t: Any, h: Any, now: Phase, last: Any, full: bool
-) -> tuple[Any, Any, Any, Status]:
+    local: Local, held: Held, t: Number, h: Number, now: Phase, last: Float[Array, " held"], full: bool
+) -> tuple[Vector, Vector, Float[Array, " held"], Status]:
     """The move to the new position, the velocity there of the momentum inside the step, and the multipliers.
 
     `last` are the multipliers of the step before, from which the search begins.
@@ -82,7 +93,7 @@ def _speeds(z: Any, n: int) -> Any:
     return jnp.maximum(jnp.abs(z[:n]), jnp.abs(z[n : 2 * n]))
 
 
-def to_tangent(local: Local, held: Held, t: Any, y: Any, p: Any, w: Any) -> tuple[Any, Any, Any]:
+def to_tangent(local: Local, held: Held, t: Number, y: Vector, p: Vector, w: Vector) -> tuple[Vector, Vector, Flag]:
     r"""The velocity on the constraints' tangent space, and \(G^\top\mu\), which brings the momentum there."""
     normals, n = held.normals(t, y), w.size
     idle = held.idle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -13,11 +14,13 @@ import jax
 from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status, fine
 from holonomy.motion.methods.projection import finish
 from holonomy.systems import System
+from holonomy.types import Number, Point, Tangent, Vector
 
 _LARGEST_DENOMINATOR = 1000  # rows whose common denominator is larger are taken as decimal numbers
 
 
 Entry = int | float | Fraction
+Slope = Callable[[Number, Vector, Vector], Vector]
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Tableau:
         if abs(float(sum(self.b)) - 1.0) > 1e-12:
             raise ValueError(f"The weights b must add up to 1; these add up to {float(sum(self.b))!r}.")
 
-    def advance(self, slope: Any, t: Any, h: Any, y: Any, w: Any) -> tuple[Any, Any]:
+    def advance(self, slope: Slope, t: Number, h: Number, y: Vector, w: Vector) -> tuple[Vector, Vector]:
         """One step of y' = w, w' = slope(t, y, w)."""
         speeds, slopes = [], []
         for row in self.a:
@@ -82,13 +85,13 @@ class AbstractRungeKutta(AbstractMethod):
     """
 
     @abc.abstractmethod
-    def advance(self, slope: Any, t: Any, h: Any, y: Any, w: Any) -> tuple[Any, Any]:
+    def advance(self, slope: Slope, t: Number, h: Number, y: Vector, w: Vector) -> tuple[Vector, Vector]:
         """One step of y' = w, w' = slope(t, y, w)."""
 
-    def start(self, system: System, t: Any, q: Any, v: Any) -> PositionVelocity:
+    def start(self, system: System, t: Number, q: Point, v: Tangent) -> PositionVelocity:
         return PositionVelocity(q, v)
 
-    def step(self, system: System, t: Any, h: Any, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
+    def step(self, system: System, t: Number, h: Number, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
         local = system.local(state.q)
         y, w = local.enter(state.v)
         held = local.hold(t, y, w)
@@ -108,7 +111,7 @@ class AbstractRungeKutta(AbstractMethod):
     def rubs(self) -> bool:
         return True
 
-    def read(self, system: System, t: Any, state: PositionVelocity) -> tuple[Any, Any]:
+    def read(self, system: System, t: Number, state: PositionVelocity) -> tuple[Point, Tangent]:
         return state.q, state.v
 
 
@@ -117,7 +120,7 @@ class AbstractTableauMethod(AbstractRungeKutta):
 
     tableau: ClassVar[Tableau]
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         if not isinstance(getattr(cls, "tableau", None), Tableau):
             raise TypeError(f"{cls.__name__} needs its numbers: write tableau = Tableau(a, b, order) in the class.")
@@ -126,5 +129,5 @@ class AbstractTableauMethod(AbstractRungeKutta):
     def order(self) -> int:
         return self.tableau.order
 
-    def advance(self, slope: Any, t: Any, h: Any, y: Any, w: Any) -> tuple[Any, Any]:
+    def advance(self, slope: Slope, t: Number, h: Number, y: Vector, w: Vector) -> tuple[Vector, Vector]:
         return self.tableau.advance(slope, t, h, y, w)

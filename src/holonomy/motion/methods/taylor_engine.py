@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -19,6 +20,7 @@ from holonomy.systems.result_code import Code
 from holonomy.trace import heyoka
 from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.lowering.statements import Unsupported
+from holonomy.types import Tree
 
 if TYPE_CHECKING:
     from holonomy.motion.methods.taylor import Taylor
@@ -47,7 +49,7 @@ class Heyoka:
         weakref.finalize(self, motion.give_back, method.tol, self._integrator)
         self._at: tuple[float, np.ndarray] | None = None
 
-    def call(self, function: Any, *args: Any) -> Any:
+    def call(self, function: Callable[..., Tree], *args: Tree) -> Tree:
         """`plain.begin` and `plain.chunk`, on the host."""
         if function is plain.begin:
             _, _, _, q, v = args

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from holonomy.motion.drive import Driven
+from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops.plain import Snapshot
 from holonomy.motion.methods.base import AbstractMethod
@@ -20,21 +21,22 @@ from holonomy.motion.run.run import Run
 from holonomy.systems import System
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
+from holonomy.types import AnyArray
 
 
 def build(
-    t: Any,
+    t: AnyArray,
     rows: Snapshot,
     result: Result,
-    work: Any,
+    work: int | AnyArray,
     provenance: Provenance,
     *,
     system: System | None = None,
     method: AbstractMethod | None = None,
     happened: Events | None = None,
-    watched: Any = None,
+    watched: Watched | None = None,
     drawn: Drawn | None = None,
-    kinetic: Any = None,
+    kinetic: AnyArray | None = None,
 ) -> Run:
     """The run whose saved states are `rows` at the times `t`."""
     return Run(
@@ -54,10 +56,10 @@ def build(
 
 def of_problem(
     problem: Problem,
-    t: Any,
+    t: AnyArray,
     rows: Snapshot,
     result: Result,
-    work: Any,
+    work: int | AnyArray,
     dt: float,
     *,
     happened: Events | None = None,
@@ -111,7 +113,14 @@ def _while_energy_is_finite(driven: Driven) -> Driven:
 
 
 def recorded(
-    system: System, method: AbstractMethod, made: Provenance, t: Any, q: Any, v: Any, energy: Any, result: Result
+    system: System,
+    method: AbstractMethod,
+    made: Provenance,
+    t: AnyArray,
+    q: AnyArray,
+    v: AnyArray,
+    energy: AnyArray,
+    result: Result,
 ) -> Run:
     """The run of states that were computed elsewhere, of a system without constraints, a step at a time."""
     pull, momentum = jax.jit(jax.vmap(lambda *state: pull_and_momentum(system, *state)))(t, q, v)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from holonomy.motion.loops.driver import Driver
+from holonomy.types import Numbers
 
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
 
 
-def between(run: Run, t: Any) -> tuple[np.ndarray, np.ndarray]:
+def between(run: Run, t: Numbers) -> tuple[np.ndarray, np.ndarray]:
     """Position and velocity at time t, a number or an array."""
     if np.ndim(run.t) > 1:
         raise ValueError("run(t) belongs to one run; take one member of the batch first.")

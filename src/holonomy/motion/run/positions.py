@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from holonomy.spaces import AbstractSpace
+from holonomy.types import AnyArray
 
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
@@ -39,7 +40,7 @@ class Drawn(eqx.Module):
     A rod is a pair of particles, or of `ORIGIN` and a particle. `note` says what the places are, unless that is plain.
     """
 
-    x: Float[Any, "times particles d"]
+    x: Float[AnyArray, "times particles d"]
     rods: tuple[tuple[int, int], ...] = eqx.field(static=True)
     note: str = eqx.field(static=True)
 
@@ -55,7 +56,7 @@ def drawn(run: Run) -> Drawn | None:
     return Drawn(x, () if note else rods(x, run.system, run.t, run.q), note)
 
 
-def places(system: System, t: Any, q: Any) -> tuple[np.ndarray, str] | None:
+def places(system: System, t: AnyArray, q: AnyArray) -> tuple[np.ndarray, str] | None:
     """Where to draw a system's particles, (times, particles, d), and a sentence about it that may be empty.
 
     They are the system's own positions or, on a curved space, the space's customary picture of its points.
@@ -75,7 +76,7 @@ def _pictured(space: AbstractSpace, name: str, q: Any) -> Any:
     return jax.vmap(lambda x: jnp.atleast_2d(picture(x)))(q)
 
 
-def rods(x: np.ndarray, system: System | None, t: Any, q: Any) -> tuple[tuple[int, int], ...]:
+def rods(x: np.ndarray, system: System | None, t: AnyArray, q: AnyArray) -> tuple[tuple[int, int], ...]:
     """Pairs whose distance stays the same along the motion while one of the two moves.
 
     Where the coordinates are free, it must stay the same in other configurations too: two planets on a circle about

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from jaxtyping import Bool, Float, Int
 
 from holonomy.motion.run.verdict import close_encounter
 from holonomy.systems.result_code import Code
+from holonomy.types import AnyArray
 
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
@@ -50,13 +53,13 @@ class Result:
     touched without crossing, several met at once, or impacts that pile up. Gradients of such a run are NaN.
     """
 
-    code: Any
-    t: Any
-    steps: Any
-    differentiable: Any = True
+    code: int | Int[AnyArray, ...]
+    t: float | Float[AnyArray, ...]
+    steps: int | Int[AnyArray, ...]
+    differentiable: bool | Bool[AnyArray, ...] = True
 
     @property
-    def ok(self) -> Any:
+    def ok(self) -> bool | Bool[AnyArray, ...]:
         """True where the run reached its end, or a terminal event."""
         return (self.code == int(Code.ok)) | (self.code == int(Code.event))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Float, Int
 
 from holonomy.motion.events import event_log
 from holonomy.motion.events.event import Watched
@@ -18,6 +18,7 @@ from holonomy.motion.run.positions import Drawn
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.systems import System
+from holonomy.types import AnyArray, Numbers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,23 +40,23 @@ class Run(eqx.Module):
     state between saved times. `provenance` says how it was made. `system` is None for a run loaded from a file.
     """
 
-    t: Shaped[Any, ...]
-    q: Shaped[Any, ...]
-    v: Shaped[Any, ...]
-    energy: Shaped[Any, ...]
-    momentum: Shaped[Any, ...]
-    pull: Shaped[Any, ...]
-    multipliers: Shaped[Any, ...]
-    violation: Shaped[Any, ...]
+    t: Float[AnyArray, "*batch times"]
+    q: Float[AnyArray, "*batch times point"]
+    v: Float[AnyArray, "*batch times point"]
+    energy: Float[AnyArray, "*batch times"]
+    momentum: Float[AnyArray, "*batch times point"]
+    pull: Float[AnyArray, "*batch times point"]
+    multipliers: Float[AnyArray, "*batch times conditions"]
+    violation: Float[AnyArray, "*batch times 2"]
     result: Result
-    work: Any
+    work: int | Int[AnyArray, "*batch"]
     system: System | None
     method: AbstractMethod | None
     provenance: Provenance = eqx.field(static=True)
     happened: Events | None = None
     watched: Watched | None = None
     drawn: Drawn | None = None
-    kinetic: Shaped[Any, ...] | None = None
+    kinetic: Float[AnyArray, "*batch times"] | None = None
 
     @property
     def dt(self) -> float:
@@ -89,7 +90,7 @@ class Run(eqx.Module):
         """How good the run is: engine, method and why, drifts, steps, iterations. Prints as a table."""
         return certify(self)
 
-    def __call__(self, t: Any) -> tuple[Float[np.ndarray, "*times point"], Float[np.ndarray, "*times point"]]:
+    def __call__(self, t: Numbers) -> tuple[Float[np.ndarray, "*times point"], Float[np.ndarray, "*times point"]]:
         """Position and velocity at time t (or an array of times) between the first and the last saved one.
 
         The state is stepped on from the last saved state before t with the run's own method and dt, so it has that
