@@ -126,6 +126,14 @@ def test_a_cycle_is_named() -> None:
     assert steps == {("a", "b"), ("b", "c"), ("c", "a")}
 
 
+def test_tests_mirror_the_packages() -> None:
+    """A folder of tests has the name of the package that it tests; besides, those of the project and of long runs."""
+    tests = Path(__file__).resolve().parents[1]
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    folders -= {Path(), Path("project"), Path("proof")}
+    assert sorted(str(folder) for folder in folders if not (PACKAGE / folder).is_dir()) == []
+
+
 def test_no_private_or_abandoned_modules_of_other_packages() -> None:
     wrong = [f"{name} imports {other}" for name in MODULES for other in imports(name) if other.startswith(PRIVATE)]
     assert wrong == []

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.studio.scripted_session import SCRIPTS, compiled, digest, run
+from tests.studio.labs.scripted_session import SCRIPTS, compiled, digest, run
 
 import holonomy as hl
 from holonomy.studio.labs import all_labs, load

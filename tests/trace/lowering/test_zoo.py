@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import pytest
 from tests.trace.compare import assert_same, check
-from tests.trace.zoo import CASES
+from tests.trace.lowering.zoo import CASES
 
 from holonomy.trace.jaxpr import Jaxpr, inner_jaxprs, traced
 from holonomy.trace.lowering.limits import Limits
