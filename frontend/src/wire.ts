@@ -474,6 +474,14 @@ export type Command =
   | AskEquations
   | Seen;
 
+/** The files that the studio exports, in the order of the menu. */
+export const EXPORT_FORMATS = [
+  { kind: "python", label: "Python", note: "a script that reproduces this state", ending: "py", readable: true },
+  { kind: "toml", label: "Scene", note: "a TOML file for holonomy run", ending: "toml", readable: true },
+  { kind: "csv", label: "CSV", note: "the motion so far, as a table", ending: "csv", readable: false },
+  { kind: "netcdf", label: "NetCDF", note: "the motion so far, for xarray", ending: "nc", readable: false },
+] as const;
+
 /** Intervals that the server holds commands to. */
 export const limits = {
   Step_frames: [-600, 600],

@@ -30,13 +30,15 @@ LocalMatrix: TypeAlias = Float[Array, "dim dim"]
 # Of a system: the places of its particles, and one number for each condition of its constraints.
 Positions: TypeAlias = Float[Array, "particles d"]
 Multipliers: TypeAlias = Float[Array, " conditions"]
+# A time or a step inside a method: a Python number, or an array while it is traced.
+Time: TypeAlias = float | Scalar
 # A PyTree: arrays in containers whose structure no type can say. The state of a method of motion is one of its own.
 Tree: TypeAlias = Any
 State: TypeAlias = Tree
 
 # ── What a person may pass ───────────────────────────────────────────────────────────────────────
 # Shapes are checked with a sentence where the numbers arrive, not by the type.
-Number: TypeAlias = float | int | np.number | Real[AnyArray, ""]
+Number: TypeAlias = float | int | np.floating | np.integer | Real[AnyArray, ""]
 ArrayLike: TypeAlias = Real[AnyArray, "..."] | Sequence[object]
 Numbers: TypeAlias = Number | ArrayLike
 PointLike: TypeAlias = ArrayLike

@@ -131,7 +131,7 @@ def test_a_space_passes_the_checks_and_a_pendulum_moves_on_it() -> None:
     there = hl.simulate(on_circle, [1.0, 0.0], [0.0, 0.3], 1.0, dt=0.01, method=Kutta3())
     here = hl.simulate(in_angle, [0.0], [0.3], 1.0, dt=0.01, method=Kutta3())
     np.testing.assert_allclose(there.q[:, 0], np.cos(here.q[:, 0]), atol=1e-12)
-    np.testing.assert_allclose(there.momentum @ [0.0, 1.0], here.v[:, 0] * np.cos(here.q[:, 0]), atol=1e-12)
+    np.testing.assert_allclose(np.dot(there.momentum, [0.0, 1.0]), here.v[:, 0] * np.cos(here.q[:, 0]), atol=1e-12)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)

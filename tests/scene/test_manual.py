@@ -22,6 +22,12 @@ def test_the_table_of_methods_on_the_page_about_motion_is_up_to_date() -> None:
     assert re.findall(r"<!-- table: (\w+) -->", page) == ["table_of_methods"]
 
 
+def test_the_table_of_symbols_and_units_is_up_to_date() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "notation.md").read_text(encoding="utf-8")
+    assert renewed(page) == page, "run: python -m holonomy.scene.manual docs/notation.md"
+    assert re.findall(r"<!-- table: (\w+) -->", page) == ["quantities"]
+
+
 def test_scenes_on_the_page_are_scenes() -> None:
     scenes = [text for text in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL) if not text.startswith("#:schema")]
     assert len(scenes) == 3

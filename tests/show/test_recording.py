@@ -10,8 +10,9 @@ import pytest
 
 import holonomy as hl
 from holonomy.motion.run.positions import ORIGIN, drawn, kinetic
+from holonomy.notation import rate_symbol, symbol
 from holonomy.show.recording import MOST_NUMBERS, Recording, record
-from holonomy.viewer.describe_run import ordinal, rate_symbol, symbol
+from holonomy.viewer.describe_run import ordinal
 
 HARMONIC = hl.System.from_lagrangian(lambda t, q, v: 0.5 * jnp.sum(v**2) - 0.5 * jnp.sum(q**2), coordinates=("x",))
 

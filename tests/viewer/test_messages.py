@@ -7,7 +7,7 @@ import typing
 import numpy as np
 import pytest
 
-from holonomy.viewer.protocol import messages, typescript
+from holonomy.viewer.protocol import export_formats, messages, typescript
 
 
 def frame(**changes):
@@ -31,6 +31,10 @@ def frame(**changes):
         sample=rng.normal(size=(4, 10)),
     )
     return dataclasses.replace(plain, **changes)
+
+
+def test_every_kind_of_export_has_a_row():
+    assert typing.get_args(export_formats.Kind) == tuple(one.kind for one in export_formats.FORMATS)
 
 
 def test_the_pages_types_are_in_step_with_python():

@@ -3,17 +3,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Film, pictureOfStages, save } from "../picture/compose";
 import { useStudio } from "../studio";
-import type { Export } from "../wire";
+import { EXPORT_FORMATS, type Export } from "../wire";
 import { Dialog } from "./Dialog";
 
-const KINDS: readonly (readonly [kind: Export["kind"], label: string, note: string])[] = [
-  ["python", "Python", "a script that comes to this very state"],
-  ["toml", "Scene", "a TOML file for holonomy run"],
-  ["csv", "CSV", "the motion so far, as a table"],
-  ["netcdf", "NetCDF", "the motion so far, for xarray"],
-];
-/** Files that one may want to read or copy rather than keep. */
-const READABLE = /\.(py|toml)$/;
+/** Endings of files that a person may want to read or copy rather than save. */
+const READABLE = EXPORT_FORMATS.filter((format) => format.readable).map((format) => `.${format.ending}`);
 
 export function ExportMenu() {
   const studio = useStudio();
@@ -26,7 +20,7 @@ export function ExportMenu() {
     if (!ready) return;
     studio.download.value = null;
     const address = new URL(ready.path, document.baseURI).href;
-    if (READABLE.test(ready.filename))
+    if (READABLE.some((ending) => ready.filename.endsWith(ending)))
       void read(address).then(
         (content) => setText({ name: ready.filename, content }),
         (error) => studio.refuse(String(error)),
@@ -70,7 +64,7 @@ export function ExportMenu() {
       <details class="menu" ref={menu} onKeyDown={closeOnEscape}>
         <summary class="plain">Export</summary>
         <ul>
-          {KINDS.filter(() => studio.can("export")).map(([kind, label, note]) => (
+          {EXPORT_FORMATS.filter(() => studio.can("export")).map(({ kind, label, note }) => (
             <li key={kind}>
               <button type="button" disabled={!studio.ready} onClick={() => send(kind)}>
                 <b>{label}</b> <span>{note}</span>

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from holonomy.method_table import TABLE
 from holonomy.models import catalogue
+from holonomy.notation import QUANTITIES
 from holonomy.scene.forms import doc_of, form_of
 from holonomy.scene.functions import CONSTANTS, FUNCTIONS
 from holonomy.scene.spec import METHODS, Initial, MethodChoice, ModelChoice, Motion, Outputs, Scene
@@ -90,7 +91,14 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 """Each table of the page about scenes by its name in the markers around it."""
 
-ELSEWHERE: dict[str, Callable[[], str]] = {"table_of_methods": table_of_methods}
+
+def quantities() -> str:
+    """Symbols and units of quantities, for the page about notation."""
+    rows = [(q.symbol, q.meaning, q.unit or "–", f"`{name}`") for name, q in QUANTITIES.items()]
+    return _table(("symbol", "meaning", "unit", "name"), rows)
+
+
+ELSEWHERE: dict[str, Callable[[], str]] = {"table_of_methods": table_of_methods, "quantities": quantities}
 """Tables of other pages, likewise."""
 
 

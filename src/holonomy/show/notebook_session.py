@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from holonomy import notation
 from holonomy.motion import AbstractMethod, Run, simulate
 from holonomy.motion.run.positions import ORIGIN, Drawn, kinetic, places
 from holonomy.show.recording import Recording, columns, record
@@ -226,9 +227,8 @@ def sliders(system: System) -> tuple[messages.ParameterView, ...]:
     for name, value in _values(system).items():
         stem, _, index = name.partition(".")
         label = f"{stem} {int(index) + 1}" if index else stem
-        letter = describe_run.symbol(stem)
-        number = str(int(index) + 1).translate(describe_run.SUBSCRIPTS) if index else ""
-        sign = letter + number if letter != stem else ""
+        letter = notation.symbol(stem)
+        sign = "" if letter == stem else notation.subscripted(letter, int(index) + 1) if index else letter
         low, high = sorted((0.1 * value, 3.0 * value)) if value else (-1.0, 1.0)
         step = float(10.0 ** np.floor(np.log10((high - low) / 200)))
         views.append(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from holonomy import notation
 from holonomy.extras import require
 from holonomy.show.style import OKABE_ITO, style
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holonomy.motion import Run
-
-_GREEK = {"theta", "phi", "psi", "alpha", "beta", "gamma", "omega", "rho", "eta", "xi", "chi", "lambda", "mu", "nu"}
-_UNITS = {"angle": "rad", "length": "m", "number": ""}
 
 
 def plot(run: Run, *, wrap: bool = True) -> Figure:
@@ -50,15 +48,6 @@ def positions(run: Run) -> np.ndarray | None:
     return run.system.places(run.t, run.q)
 
 
-def symbol(name: str) -> str:
-    """A coordinate's name as mathematics: theta1 becomes θ with an index."""
-    stem = name.rstrip("0123456789")
-    index = name[len(stem) :]
-    stem = stem.rstrip("_")
-    body = f"\\{stem}" if stem in _GREEK else (stem if len(stem) == 1 else f"\\mathrm{{{stem}}}".replace("_", "\\_"))
-    return f"${body}_{{{index}}}$" if index else f"${body}$"
-
-
 def wrapped(angle: np.ndarray) -> np.ndarray:
     """The angle in (−π, π], with a gap where it jumps so that a line does not cross the picture."""
     folded = np.pi - np.mod(np.pi - angle, 2 * np.pi)
@@ -71,8 +60,8 @@ def _coordinates(axes: Axes, run: Run, wrap: bool) -> None:
     kinds = set(run.kinds)
     for i, (name, kind) in enumerate(zip(run.names, run.kinds, strict=True)):
         value = np.array(run.q[:, i])
-        axes.plot(run.t, wrapped(value) if wrap and kind == "angle" else value, label=symbol(name))
-    unit = _UNITS[kinds.pop()] if len(kinds) == 1 else ""
+        axes.plot(run.t, wrapped(value) if wrap and kind == "angle" else value, label=f"${notation.latex(name)}$")
+    unit = notation.KINDS[kinds.pop()].unit if len(kinds) == 1 else ""
     axes.set_ylabel("coordinates" + (f" ({unit})" if unit else ""))
     axes.tick_params(labelbottom=False)
     axes.legend(ncols=min(4, len(run.names)), loc="best")
@@ -84,8 +73,10 @@ def _energy(axes: Axes, run: Run) -> None:
     conserved = run.provenance.conservative
     value = energy - energy[0] if conserved else energy
     axes.plot(run.t, value, color=OKABE_ITO[6], linewidth=1.1)
-    axes.set_ylabel("$E(t) - E(0)$ (J)" if conserved else "$E$ (J)")
-    axes.set_xlabel("$t$ (s)")
+    energy_of, time = notation.QUANTITIES["total"], notation.QUANTITIES["time"]
+    letter = energy_of.symbol
+    axes.set_ylabel(f"${f'{letter}(t) - {letter}(0)' if conserved else letter}$ ({energy_of.unit})")
+    axes.set_xlabel(f"${time.symbol}$ ({time.unit})")
 
 
 def _paths(figure: Figure, place: Any, places: np.ndarray) -> None:
@@ -97,10 +88,11 @@ def _paths(figure: Figure, place: Any, places: np.ndarray) -> None:
             columns.append(np.zeros_like(columns[0]))
         axes.plot(*columns, color=OKABE_ITO[i % 8], linewidth=0.9, alpha=0.75)
         axes.plot(*(c[-1:] for c in columns), "o", color=OKABE_ITO[i % 8], markersize=7)
-    axes.set_xlabel("$x$ (m)")
-    axes.set_ylabel("$y$ (m)")
+    unit = notation.KINDS["length"].unit
+    axes.set_xlabel(f"$x$ ({unit})")
+    axes.set_ylabel(f"$y$ ({unit})")
     if three:
-        axes.set_zlabel("$z$ (m)")
+        axes.set_zlabel(f"$z$ ({unit})")
         axes.set_box_aspect(np.maximum(np.ptp(places.reshape(-1, 3), axis=0), 1e-9))
     else:
         axes.set_aspect("equal", adjustable="datalim")

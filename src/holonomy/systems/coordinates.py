@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-KINDS = ("angle", "length", "number")
+from holonomy import notation
+
+KINDS = tuple(notation.KINDS)
 
 
 @dataclass(frozen=True)

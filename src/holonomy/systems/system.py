@@ -29,7 +29,6 @@ from holonomy.types import (
     Point,
     Scalar,
     ScalarFunction,
-    Tangent,
     VectorLike,
 )
 
@@ -226,22 +225,22 @@ class System(eqx.Module):
         """The system in the chart at q."""
         return Local(self, q)
 
-    def raw_lagrangian(self, t: Number, q: Point, v: Tangent) -> Scalar:
+    def raw_lagrangian(self, t: Number, q: Float[AnyArray, " point"], v: Float[AnyArray, " point"]) -> Scalar:
         """L without checks, for code that is being traced."""
         return self.lagrangian(t, q, v, *self.last)
 
-    def raw_force(self, t: Number, q: Point, v: Tangent) -> Covector:
+    def raw_force(self, t: Number, q: Float[AnyArray, " point"], v: Float[AnyArray, " point"]) -> Covector:
         """The sum of the forces without checks, for code that is being traced."""
         total = jnp.zeros_like(v)
         for force in self.forces:
             total = total + force(t, q, v, *self.last)
         return total
 
-    def raw_energy(self, t: Number, q: Point, v: Tangent) -> Scalar:
+    def raw_energy(self, t: Number, q: Float[AnyArray, " point"], v: Float[AnyArray, " point"]) -> Scalar:
         """The energy without checks, for code that is being traced."""
         if self.kinetic is not None and self.potential is not None:
             return self.kinetic(t, q, v, *self.last) + self.potential(t, q, *self.last)
-        return energy_function(self.raw_lagrangian, t, q, v)
+        return energy_function(self.raw_lagrangian, t, jnp.asarray(q), jnp.asarray(v))
 
     def mass_matrix(self, t: Number, q: VectorLike, v: VectorLike | None = None) -> Float[Array, "dim dim"]:
         r"""\(\partial^2 L/\partial v^2\) in the local coordinates of the space at q; v matters only where L is not

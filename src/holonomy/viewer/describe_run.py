@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from holonomy.energy_drift import DRIFT_LIMIT
 from holonomy.motion.run.positions import ORIGIN, Drawn
+from holonomy.notation import KINDS, QUANTITIES, rate_symbol, symbol
 
 if TYPE_CHECKING:
     from holonomy.motion import Run
@@ -25,35 +26,6 @@ _ROOM: Final = 1.12
 _FAR: Final = 3.0
 """In half-widths of all places: when the middle of the picture leaves the origin."""
 _FRAME: Final = 1 / 60
-SUBSCRIPTS: Final = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_GREEK: Final = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
-    "iota": "ι", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ",
-    "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω",
-}  # fmt: skip
-_DOTTED: Final = {"x": "ẋ", "y": "ẏ", "z": "ż", "r": "ṙ", "s": "ṡ", "p": "ṗ", "a": "ȧ", "b": "ḃ", "c": "ċ", "w": "ẇ"}
-_UNITS: Final = {"angle": ("rad", "rad/s"), "length": ("m", "m/s"), "number": ("", "s⁻¹")}
-_GROUPS: Final = {
-    "angle": ("Angles", "Angular velocities"),
-    "length": ("Lengths", "Velocities"),
-    "number": ("Coordinates", "Rates of the coordinates"),
-}
-
-
-def symbol(name: str) -> str:
-    """A coordinate's name as a letter with its index: theta1 is θ₁."""
-    stem = name.rstrip("0123456789")
-    letter = stem.rstrip("_")
-    return _GREEK.get(letter, letter) + name[len(stem) :].translate(SUBSCRIPTS)
-
-
-def rate_symbol(name: str) -> str:
-    """The same for its rate: with a dot, or with a prime where it is a word."""
-    plain = symbol(name)
-    letter = plain.rstrip("₀₁₂₃₄₅₆₇₈₉")
-    if len(letter) > 1:
-        return plain + "′"
-    return _DOTTED.get(letter, letter + "\u0307") + plain[len(letter) :]
 
 
 def ordinal(n: int) -> str:
@@ -101,27 +73,37 @@ class RunView:
         """Kinetic, potential and total energy, or the total alone where there is no telling the two apart."""
         from holonomy.viewer.protocol import messages
 
-        total = messages.EnergyView("total", "Total" if self.natural else "Energy", "E", total=True)
+        label = "Total" if self.natural else "Energy"
+        total = messages.EnergyView("total", label, QUANTITIES["total"].symbol, total=True)
         if not self.natural:
             return (total,)
-        return messages.EnergyView("kinetic", "Kinetic", "T"), messages.EnergyView("potential", "Potential", "V"), total
+        parts = (("kinetic", "Kinetic"), ("potential", "Potential"))
+        return (*(messages.EnergyView(name, label, QUANTITIES[name].symbol) for name, label in parts), total)
 
     def channels(self) -> tuple[messages.ChannelView, ...]:
         """Energies, coordinates, velocities, multipliers."""
         from holonomy.viewer.protocol import messages
 
         named = list(zip(self.names, self.kinds, strict=True))
-        energies = [messages.ChannelView(e.name, e.symbol, f"{e.label} energy", "J", "Energy") for e in self.energies()]
+        energies = [
+            messages.ChannelView(e.name, e.symbol, f"{e.label} energy", QUANTITIES[e.name].unit, "Energy")
+            for e in self.energies()
+        ]
         places = [
             messages.ChannelView(
-                name, symbol(name), name, _UNITS[kind][0], _GROUPS[kind][0],
+                name, symbol(name), name, KINDS[kind].unit, KINDS[kind].group,
                 period=TURN if kind == "angle" else None, colour=i,
             )
             for i, (name, kind) in enumerate(named)
         ]  # fmt: skip
         rates = [
             messages.ChannelView(
-                f"d_{name}", rate_symbol(name), f"rate of {name}", _UNITS[kind][1], _GROUPS[kind][1], colour=i
+                f"d_{name}",
+                rate_symbol(name),
+                f"rate of {name}",
+                KINDS[kind].rate_unit,
+                KINDS[kind].rate_group,
+                colour=i,
             )
             for i, (name, kind) in enumerate(named)
         ]
@@ -138,7 +120,7 @@ class RunView:
 
         return tuple(
             messages.CoordinateView(
-                name, symbol(name), _UNITS[kind][0], rate_symbol(name), _UNITS[kind][1],
+                name, symbol(name), KINDS[kind].unit, rate_symbol(name), KINDS[kind].rate_unit,
                 TURN if kind == "angle" else None,
             )
             for name, kind in zip(self.names, self.kinds, strict=True)
@@ -174,9 +156,10 @@ class RunView:
         kinds = list(dict.fromkeys(self.kinds))
         plots = [messages.PlotView("Energies", "time", ("t",), members("Energy"), window)]
         plots += [
-            messages.PlotView(_GROUPS[kind][0], "time", ("t",), members(_GROUPS[kind][0]), window) for kind in kinds[:2]
+            messages.PlotView(KINDS[kind].group, "time", ("t",), members(KINDS[kind].group), window)
+            for kind in kinds[:2]
         ]
-        place, rate = (members(group) for group in _GROUPS[kinds[0]])
+        place, rate = (members(group) for group in (KINDS[kinds[0]].group, KINDS[kinds[0]].rate_group))
         plots.append(messages.PlotView("Phase", "phase", place, rate, window))
         return tuple(plots[:3] if len(plots) > 3 else plots)
 

@@ -92,4 +92,4 @@ def test_walls_that_say_the_same_are_no_trouble():
     run = hl.simulate(thrice, [0.0, 1.0], [1.0, 0.0], 1.0, dt=0.01)
     np.testing.assert_allclose(run.q[-1], [1.0, 0.0], rtol=0, atol=1e-12)
     assert len(run.events) == 4  # three walls met, one of them enough to hold
-    np.testing.assert_allclose(run.multipliers[-1] @ [1, 2, 1], G, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(np.dot(run.multipliers[-1], [1, 2, 1]), G, rtol=0, atol=1e-11)

@@ -1,8 +1,8 @@
 """A fixed sequence of commands for each lab, run without a clock, a thread or a server.
 
 `run` carries out a script on a `Simulation` and returns every message that a page would get: frames as bytes, notices
-as JSON. `python tests/studio/labs/scripted_session.py FILE` prints a digest for each lab and writes the messages to FILE, so
-that two states of the package can be compared message by message.
+as JSON. `python tests/studio/labs/scripted_session.py FILE` prints a digest for each lab and writes the messages to
+FILE, so that two states of the package can be compared message by message.
 """
 
 from __future__ import annotations

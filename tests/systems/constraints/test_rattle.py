@@ -120,7 +120,7 @@ def test_a_circle_of_latitude_on_a_sphere():
         lambda t, x, v: 0.5 * jnp.dot(v, v) - 3.0 * x[2] - 0.2 * x[0], space=hl.Sphere(2)
     ).constrained(holonomic=lambda t, x: x[2] - 0.6)
     angle = hl.System.from_lagrangian(lambda t, q, v: 0.32 * v[0] ** 2 - 0.16 * jnp.cos(q[0]), ("a",))
-    reference = hl.simulate(angle, [0.0], [1.25], 6.0, dt=0.01).q[-1, 0]
+    reference = float(hl.simulate(angle, [0.0], [1.25], 6.0, dt=0.01).q[-1, 0])
     run = hl.simulate(level, [0.8, 0.0, 0.6], [0.0, 1.0, 0.0], 6.0, dt=0.02, method=hl.Rattle(4))
     np.testing.assert_allclose(run.q[-1], [0.8 * np.cos(reference), 0.8 * np.sin(reference), 0.6], atol=1e-7)
     assert run.certificate.violation < 1e-15

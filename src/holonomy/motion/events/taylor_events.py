@@ -96,7 +96,7 @@ def _step(ta: Any, setting: Setting, now: with_events.Progress, left: float) -> 
 def _value(ta: Any, now: with_events.Progress, setting: Setting, length: float) -> PositionVelocity:
     """The state a length after the base, from the series of the last step."""
     way = math.copysign(1.0, float(setting.dt))
-    out = np.array(ta.update_d_output(way * length - ta.last_h, True))
+    out: Any = np.array(ta.update_d_output(way * length - ta.last_h, True))
     n = len(out) // 2
     return PositionVelocity(out[:n], out[n:])
 

@@ -15,7 +15,7 @@ from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.systems import System
 from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code
-from holonomy.types import Number, Point, Tangent, Tree
+from holonomy.types import Number, Point, Tangent, Time, Tree
 
 _MAX_STEPS = 16384
 # The least rtol in roundings: below it the error estimate of order 8, a sum of twelve slopes, is rounding alone.
@@ -38,8 +38,8 @@ class Adaptive(AbstractMethod):
     for forced, dissipative and time-dependent motion that is not stiff. Constraints are held by projection after dt.
     """
 
-    rtol: Number
-    atol: Number
+    rtol: Time
+    atol: Time
     order_: int = eqx.field(static=True)
 
     def __init__(self, order: int = 8, rtol: float = 1e-9, atol: float = 1e-9):
@@ -88,10 +88,10 @@ class Adaptive(AbstractMethod):
                 f"least {least:.0e}."
             )
 
-    def start(self, system: System, t: Number, q: Point, v: Tangent) -> AdaptiveState:
+    def start(self, system: System, t: Time, q: Point, v: Tangent) -> AdaptiveState:
         return AdaptiveState(q, v, jnp.zeros((), q.dtype))
 
-    def step(self, system: System, t: Number, h: Number, state: AdaptiveState) -> tuple[AdaptiveState, Status]:
+    def step(self, system: System, t: Time, h: Time, state: AdaptiveState) -> tuple[AdaptiveState, Status]:
         import diffrax  # here, because it takes a second to import and most runs do not need it
 
         solver = diffrax.Dopri8() if self.order_ == 8 else diffrax.Tsit5()
@@ -135,5 +135,5 @@ class Adaptive(AbstractMethod):
     def reach(self, state: AdaptiveState, step: Number) -> Number:
         return jnp.where(state.inner == 0, 0.1 * step, jnp.minimum(step, state.inner))
 
-    def read(self, system: System, t: Number, state: AdaptiveState) -> tuple[Point, Tangent]:
+    def read(self, system: System, t: Time, state: AdaptiveState) -> tuple[Point, Tangent]:
         return state.q, state.v

@@ -14,14 +14,14 @@ from holonomy.method_table import Properties
 from holonomy.systems import System
 from holonomy.systems.constraints import conditions
 from holonomy.systems.result_code import Code
-from holonomy.types import Count, Flag, Multipliers, Number, Point, State, Tangent, Tree
+from holonomy.types import Flag, Multipliers, Number, Point, State, Tangent, Time, Tree
 
 
 class Status(NamedTuple):
     """How a step went: a code of `Result`, and the number of iterations or inner steps it took."""
 
-    code: Count
-    work: Count
+    code: Tree
+    work: Tree
 
 
 def fine(work: int = 1) -> Status:
@@ -38,18 +38,18 @@ class AbstractMethod(eqx.Module):
         """The order of convergence of q and v."""
 
     @abc.abstractmethod
-    def start(self, system: System, t: Number, q: Point, v: Tangent) -> State:
+    def start(self, system: System, t: Time, q: Point, v: Tangent) -> State:
         """The method's state at an initial condition."""
 
     @abc.abstractmethod
-    def step(self, system: System, t: Number, h: Number, state: State) -> tuple[State, Status]:
+    def step(self, system: System, t: Time, h: Time, state: State) -> tuple[State, Status]:
         """The state one step of length h later."""
 
     @abc.abstractmethod
-    def read(self, system: System, t: Number, state: State) -> tuple[Point, Tangent]:
+    def read(self, system: System, t: Time, state: State) -> tuple[Point, Tangent]:
         """Position and velocity of a state."""
 
-    def multipliers(self, system: System, t: Number, state: State) -> Multipliers:
+    def multipliers(self, system: System, t: Time, state: State) -> Multipliers:
         """Multipliers of the system's constraints: those of the accelerations at the state's position and velocity."""
         q, v = self.read(system, t, state)
         local = system.local(q)

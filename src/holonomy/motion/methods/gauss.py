@@ -15,7 +15,7 @@ from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.systems import System, lagrangian
 from holonomy.systems.result_code import Code
-from holonomy.types import Number, Point, Tangent
+from holonomy.types import Point, Tangent, Time
 
 # Velocities from which the next are guessed: beyond this, carrying a polynomial on multiplies rounding too much.
 _REMEMBERED = 6
@@ -76,10 +76,10 @@ class Gauss(AbstractMethod):
     def holds(self) -> tuple[str, ...]:
         return ("velocity",)
 
-    def start(self, system: System, t: Number, q: Point, v: Tangent) -> Phase:
+    def start(self, system: System, t: Time, q: Point, v: Tangent) -> Phase:
         return phase_state.enter(system, t, q, v, 2 * self.stages)
 
-    def step(self, system: System, t: Number, h: Number, state: Phase) -> tuple[Phase, Status]:
+    def step(self, system: System, t: Time, h: Time, state: Phase) -> tuple[Phase, Status]:
         guess = self._guess(state, h)
         if system.constraints is not None:
             whole = tuple(np.asarray(x, state.y.dtype) for x in gauss_coefficients.tableau(self.stages))
@@ -129,7 +129,7 @@ class Gauss(AbstractMethod):
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         return new, Status(code, count)
 
-    def read(self, system: System, t: Number, state: Phase) -> tuple[Point, Tangent]:
+    def read(self, system: System, t: Time, state: Phase) -> tuple[Point, Tangent]:
         _, _, c = gauss_coefficients.tableau(self.stages)
         guess = jnp.asarray(gauss_coefficients.lagrange(c, np.ones(1)), state.y.dtype) @ state.stages[self.stages :]
         return phase_state.leave(system, t, state, guess[0])

@@ -8,8 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from holonomy.types import AnyArray
 
-def basis(c: np.ndarray, j: int, x: np.ndarray) -> np.ndarray:
+
+def basis(c: np.ndarray, j: int, x: AnyArray) -> AnyArray:
     """The j-th Lagrange polynomial on nodes c at x."""
     value = jnp.ones_like(x) if isinstance(x, jax.Array) else np.ones_like(x)
     for k in range(len(c)):

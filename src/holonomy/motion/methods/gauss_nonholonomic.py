@@ -16,27 +16,21 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+import numpy as np
 
 from holonomy.motion.methods import moving_chart, phase_state
 from holonomy.motion.methods.base import Status
-from holonomy.motion.methods.phase_state import Phase
+from holonomy.motion.methods.phase_state import Phase, Stages
 from holonomy.systems import System, lagrangian, root_finding
 from holonomy.systems.constraints import project
 from holonomy.systems.constraints.conditions import with_idle
 from holonomy.systems.dense_solve import back_substitute, eliminate, factor
 from holonomy.systems.result_code import Code
-from holonomy.types import Number
+from holonomy.types import Time
 
 
 def step(
-    system: System,
-    t: Number,
-    h: Number,
-    state: Phase,
-    guess: Float[Array, "stages n"],
-    tableau: tuple[Array, ...],
-    full: bool,
+    system: System, t: Time, h: Time, state: Phase, guess: Stages, tableau: tuple[np.ndarray, ...], full: bool
 ) -> tuple[Phase, Status]:
     """One step from stages guessed as `guess`; `full` asks for Newton's method with the exact Jacobian."""
     a, b, c = tableau

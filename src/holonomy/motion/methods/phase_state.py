@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from holonomy.systems import System, lagrangian
-from holonomy.types import Number, Point, Scalar, Tangent, Vector
+from holonomy.types import Point, Scalar, Tangent, Time, Vector
 
 # Coordinates beyond REACH (in units of the space's own scale) move the anchor, by multiples of GRID.
 REACH = 0.5
@@ -45,7 +45,7 @@ class Phase(NamedTuple):
     before: Scalar
 
 
-def enter(system: System, t: Number, q: Point, v: Tangent, stages: int) -> Phase:
+def enter(system: System, t: Time, q: Point, v: Tangent, stages: int) -> Phase:
     """The state at position q with velocity v."""
     local = system.local(q)
     y, w = local.enter(v)
@@ -54,12 +54,12 @@ def enter(system: System, t: Number, q: Point, v: Tangent, stages: int) -> Phase
     return Phase(q, y, p, jnp.zeros_like(y), jnp.zeros_like(p), rows, none, none)
 
 
-def ratio(state: Phase, h: Number) -> Scalar:
+def ratio(state: Phase, h: Time) -> Scalar:
     """The length of the step to take over that of the last; 1 where there was none."""
-    return h / jnp.where(state.h == 0, h, state.h)
+    return jnp.asarray(h) / jnp.where(state.h == 0, h, state.h)
 
 
-def leave(system: System, t: Number, state: Phase, guess: Vector) -> tuple[Point, Tangent]:
+def leave(system: System, t: Time, state: Phase, guess: Vector) -> tuple[Point, Tangent]:
     """Position and velocity; `guess` is a velocity in the chart to start the inverse Legendre transform from."""
     local = system.local(state.anchor)
     w = lagrangian.velocity(local.lagrangian, t, state.y, state.p, guess, local.definite)
@@ -67,13 +67,13 @@ def leave(system: System, t: Number, state: Phase, guess: Vector) -> tuple[Point
 
 
 def summed(
-    state: Phase, dy: Vector | tuple[Vector, Vector], dp: Vector | tuple[Vector, Vector], stages: Stages, h: Number
+    state: Phase, dy: Vector | tuple[Vector, Vector], dp: Vector | tuple[Vector, Vector], stages: Stages, h: Time
 ) -> Phase:
     """The state further by (dy, dp) in the same chart, as the parts of a composed step must stay in one."""
     y, y_low = _compensated(state.y, state.y_low, dy)
     p, p_low = _compensated(state.p, state.p_low, dp)
     kept = jnp.concatenate([state.stages[len(stages) :], stages])
-    return Phase(state.anchor, y, p, y_low, p_low, kept, h, state.h)
+    return Phase(state.anchor, y, p, y_low, p_low, kept, jnp.asarray(h, y.dtype), state.h)
 
 
 def recentred(system: System, state: Phase) -> Phase:

@@ -9,11 +9,11 @@ from holonomy.systems.constraints.conditions import Held
 from holonomy.systems.constraints.project import settle, still_redundant, turned, worse
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
-from holonomy.types import Number, Vector
+from holonomy.types import Time, Vector
 
 
 def finish(
-    local: Local, held: Held | None, t: Number, h: Number, y: Vector, w: Vector, start: Vector
+    local: Local, held: Held | None, t: Time, h: Time, y: Vector, w: Vector, start: Vector
 ) -> tuple[Vector, Vector, Status]:
     """A step's end brought back to the constraints: coordinates, velocity, and how that went."""
     if held is None:

@@ -19,7 +19,7 @@ from holonomy.systems.constraints import conditions, project
 from holonomy.systems.constraints.conditions import with_idle
 from holonomy.systems.dense_solve import positive
 from holonomy.systems.result_code import Code
-from holonomy.types import Multipliers, Number, Point, Tangent
+from holonomy.types import Multipliers, Point, Tangent, Time
 
 PLACES = ("end", "stages")
 
@@ -31,8 +31,8 @@ class RadauState(NamedTuple):
     """
 
     phase: Phase
-    multipliers: Float[Array, " held"]
-    reactions: Float[Array, " held"]
+    multipliers: Multipliers | None
+    reactions: Float[Array, "stages held"] | None
 
 
 class Radau(AbstractMethod):
@@ -87,7 +87,7 @@ class Radau(AbstractMethod):
             return None
         return Radau(self.stages, self.at, iteration="newton")
 
-    def start(self, system: System, t: Number, q: Point, v: Tangent) -> RadauState:
+    def start(self, system: System, t: Time, q: Point, v: Tangent) -> RadauState:
         state = phase_state.enter(system, t, q, v, self.stages)
         local, y, w = system.local(q), state.y, state.stages[0]
         held = local.hold(t, y, w)
@@ -97,7 +97,7 @@ class Radau(AbstractMethod):
         every = conditions.spread(local, held, t, y, few)
         return RadauState(state, every, jnp.broadcast_to(few, (self.stages, *few.shape)))
 
-    def step(self, system: System, t: Number, h: Number, state: RadauState) -> tuple[RadauState, Status]:
+    def step(self, system: System, t: Time, h: Time, state: RadauState) -> tuple[RadauState, Status]:
         now = state.phase
         local = system.local(now.anchor)
         held = local.hold(t, now.y, now.stages[-1])
@@ -125,14 +125,14 @@ class Radau(AbstractMethod):
             code = project.worse(code, project.still_redundant(local, held, t + h, end, stages[-1]))
         return RadauState(new, every, reactions), Status(code, count)
 
-    def read(self, system: System, t: Number, state: RadauState) -> tuple[Point, Tangent]:
+    def read(self, system: System, t: Time, state: RadauState) -> tuple[Point, Tangent]:
         return system.local(state.phase.anchor).leave(state.phase.y, state.phase.stages[-1])
 
     @property
     def _to_accelerations(self) -> bool:
         return self.at == "end" and self.stages == 3
 
-    def multipliers(self, system: System, t: Number, state: RadauState) -> Multipliers:
+    def multipliers(self, system: System, t: Time, state: RadauState) -> Multipliers:
         given = system.constraints
         if given is not None and (given.active is not None or (given.counts[1] and self._to_accelerations)):
             return super().multipliers(system, t, state)

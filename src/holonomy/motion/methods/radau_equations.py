@@ -15,7 +15,7 @@ from holonomy.systems import lagrangian
 from holonomy.systems.constraints.conditions import Held
 from holonomy.systems.dense_solve import back_substitute, factor
 from holonomy.systems.in_chart import Local
-from holonomy.types import Number, Vector
+from holonomy.types import Time, Vector
 
 # Stage velocities, then h times the multipliers of the stages.
 Unknowns: TypeAlias = Float[Array, " unknowns"]
@@ -24,22 +24,20 @@ Unknowns: TypeAlias = Float[Array, " unknowns"]
 class Equations:
     """The equations of one step. Unknowns: stage velocities, and h times the multipliers of the stages."""
 
-    def __init__(
-        self, stages: int, at: str, local: Local, held: Held | None, t: Number, h: Number, y: Vector, p: Vector
-    ):
+    def __init__(self, stages: int, at: str, local: Local, held: Held | None, t: Time, h: Time, y: Vector, p: Vector):
         self.s, self.at, self.local, self.held, self.h, self.y, self.p = stages, at, local, held, h, y, p
         self.n = p.size
         self.r = 0 if held is None else held.count
         self.a, c = (jnp.asarray(x, p.dtype) for x in tableau(stages))
         self.times = t + c * h
 
-    def split(self, z: Unknowns) -> tuple[Float[Array, "s n"], Float[Array, "s k"]]:
+    def split(self, z: Unknowns) -> tuple[Float[Array, "s n"], Float[Array, "s k"] | None]:
         """Stage velocities and multipliers, None where there are none."""
         cut = self.s * self.n
         reactions = z[cut:].reshape(self.s, self.r) / self.h if self.r else None
         return z[:cut].reshape(self.s, self.n), reactions
 
-    def join(self, velocities: Float[Array, "s n"], reactions: Float[Array, "s k"]) -> Unknowns:
+    def join(self, velocities: Float[Array, "s n"], reactions: Float[Array, "s k"] | None) -> Unknowns:
         """The vector of unknowns."""
         return jnp.concatenate([velocities.ravel(), (self.h * reactions).ravel()]) if self.r else velocities.ravel()
 

@@ -18,7 +18,7 @@ from holonomy.motion.methods.rattle_equations import kick_of, to_surface, to_tan
 from holonomy.systems import System
 from holonomy.systems.constraints import project
 from holonomy.systems.result_code import Code
-from holonomy.types import Number, Point, Tangent
+from holonomy.types import Point, Tangent, Time
 
 # Symmetric compositions of a symmetric method of order 2: Suzuki's five steps, and Kahan and Li's nine.
 _SUZUKI = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
@@ -91,13 +91,13 @@ class Rattle(AbstractMethod):
             return None
         return Rattle(self.order_, iteration="newton")
 
-    def start(self, system: System, t: Number, q: Point, v: Tangent) -> RattleState:
+    def start(self, system: System, t: Time, q: Point, v: Tangent) -> RattleState:
         state = phase_state.enter(system, t, q, v, 1)
         held = system.local(q).hold(t, state.y, state.stages[0])
         assert held is not None
         return RattleState(state, jnp.zeros(held.counts[0], q.dtype))
 
-    def step(self, system: System, t: Number, h: Number, state: RattleState) -> tuple[RattleState, Status]:
+    def step(self, system: System, t: Time, h: Time, state: RattleState) -> tuple[RattleState, Status]:
         new, status = self._composed(system, t, h, state)
         return new._replace(phase=phase_state.recentred(system, new.phase)), status
 
@@ -118,7 +118,7 @@ class Rattle(AbstractMethod):
         (state, code, work), _ = jax.lax.scan(once, first, pieces)
         return state, Status(code, work)
 
-    def read(self, system: System, t: Number, state: RattleState) -> tuple[Point, Tangent]:
+    def read(self, system: System, t: Time, state: RattleState) -> tuple[Point, Tangent]:
         return system.local(state.phase.anchor).leave(state.phase.y, state.phase.stages[0])
 
     def _single(self, system: System, t: Any, h: Any, state: RattleState) -> tuple[RattleState, Status]:

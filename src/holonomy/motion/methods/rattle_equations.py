@@ -15,7 +15,7 @@ from holonomy.systems.constraints.conditions import Held, border, bordered_solve
 from holonomy.systems.dense_solve import back_substitute, eliminate, factor
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
-from holonomy.types import Flag, Number, Vector
+from holonomy.types import Flag, Time, Vector
 
 
 def _slopes(local: Local, t: Any, y: Any, w: Any) -> tuple[Any, Any]:
@@ -27,8 +27,8 @@ def _slopes(local: Local, t: Any, y: Any, w: Any) -> tuple[Any, Any]:
 def kick_of(
     local: Local,
     held: Held,
-    t: Number,
-    h: Number,
+    t: Time,
+    h: Time,
     now: Phase,
     move: Vector,
     w: Vector,
@@ -42,7 +42,7 @@ def kick_of(
 
 
 def to_surface(
-    local: Local, held: Held, t: Number, h: Number, now: Phase, last: Float[Array, " held"], full: bool
+    local: Local, held: Held, t: Time, h: Time, now: Phase, last: Float[Array, " held"], full: bool
 ) -> tuple[Vector, Vector, Float[Array, " held"], Status]:
     """The move to the new position, the velocity there of the momentum inside the step, and the multipliers.
 
@@ -93,7 +93,7 @@ def _speeds(z: Any, n: int) -> Any:
     return jnp.maximum(jnp.abs(z[:n]), jnp.abs(z[n : 2 * n]))
 
 
-def to_tangent(local: Local, held: Held, t: Number, y: Vector, p: Vector, w: Vector) -> tuple[Vector, Vector, Flag]:
+def to_tangent(local: Local, held: Held, t: Time, y: Vector, p: Vector, w: Vector) -> tuple[Vector, Vector, Flag]:
     r"""The velocity on the constraints' tangent space, and \(G^\top\mu\), which brings the momentum there."""
     normals, n = held.normals(t, y), w.size
     idle = held.idle

@@ -14,13 +14,13 @@ import jax
 from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status, fine
 from holonomy.motion.methods.projection import finish
 from holonomy.systems import System
-from holonomy.types import Number, Point, Tangent, Vector
+from holonomy.types import Point, Tangent, Time, Vector
 
 _LARGEST_DENOMINATOR = 1000  # rows whose common denominator is larger are taken as decimal numbers
 
 
 Entry = int | float | Fraction
-Slope = Callable[[Number, Vector, Vector], Vector]
+Slope = Callable[[Time, Vector, Vector], Vector]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Tableau:
         if abs(float(sum(self.b)) - 1.0) > 1e-12:
             raise ValueError(f"The weights b must add up to 1; these add up to {float(sum(self.b))!r}.")
 
-    def advance(self, slope: Slope, t: Number, h: Number, y: Vector, w: Vector) -> tuple[Vector, Vector]:
+    def advance(self, slope: Slope, t: Time, h: Time, y: Vector, w: Vector) -> tuple[Vector, Vector]:
         """One step of y' = w, w' = slope(t, y, w)."""
         speeds, slopes = [], []
         for row in self.a:
@@ -85,13 +85,13 @@ class AbstractRungeKutta(AbstractMethod):
     """
 
     @abc.abstractmethod
-    def advance(self, slope: Slope, t: Number, h: Number, y: Vector, w: Vector) -> tuple[Vector, Vector]:
+    def advance(self, slope: Slope, t: Time, h: Time, y: Vector, w: Vector) -> tuple[Vector, Vector]:
         """One step of y' = w, w' = slope(t, y, w)."""
 
-    def start(self, system: System, t: Number, q: Point, v: Tangent) -> PositionVelocity:
+    def start(self, system: System, t: Time, q: Point, v: Tangent) -> PositionVelocity:
         return PositionVelocity(q, v)
 
-    def step(self, system: System, t: Number, h: Number, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
+    def step(self, system: System, t: Time, h: Time, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
         local = system.local(state.q)
         y, w = local.enter(state.v)
         held = local.hold(t, y, w)
@@ -111,7 +111,7 @@ class AbstractRungeKutta(AbstractMethod):
     def rubs(self) -> bool:
         return True
 
-    def read(self, system: System, t: Number, state: PositionVelocity) -> tuple[Point, Tangent]:
+    def read(self, system: System, t: Time, state: PositionVelocity) -> tuple[Point, Tangent]:
         return state.q, state.v
 
 
@@ -129,5 +129,5 @@ class AbstractTableauMethod(AbstractRungeKutta):
     def order(self) -> int:
         return self.tableau.order
 
-    def advance(self, slope: Slope, t: Number, h: Number, y: Vector, w: Vector) -> tuple[Vector, Vector]:
+    def advance(self, slope: Slope, t: Time, h: Time, y: Vector, w: Vector) -> tuple[Vector, Vector]:
         return self.tableau.advance(slope, t, h, y, w)

@@ -15,7 +15,7 @@ from holonomy.systems import System, lagrangian
 from holonomy.systems.constraints.project import worse
 from holonomy.systems.dense_solve import back_substitute, factor
 from holonomy.systems.result_code import Code
-from holonomy.types import Number, Point, Tangent
+from holonomy.types import Point, Tangent, Time
 
 
 class SymplecticEuler(AbstractMethod):
@@ -48,10 +48,10 @@ class SymplecticEuler(AbstractMethod):
     def properties_on(self, system: System) -> Properties:
         return Properties(symplectic=system.constraints is None)  # projection onto constraints is not symplectic
 
-    def start(self, system: System, t: Number, q: Point, v: Tangent) -> Phase:
+    def start(self, system: System, t: Time, q: Point, v: Tangent) -> Phase:
         return phase_state.enter(system, t, q, v, 1)
 
-    def step(self, system: System, t: Number, h: Number, state: Phase) -> tuple[Phase, Status]:
+    def step(self, system: System, t: Time, h: Time, state: Phase) -> tuple[Phase, Status]:
         local = system.local(state.anchor)
         y, p, guess = state.y, state.p, state.stages[0]
 
@@ -82,5 +82,5 @@ class SymplecticEuler(AbstractMethod):
     def holds(self) -> tuple[str, ...]:
         return ("holonomic", "velocity")
 
-    def read(self, system: System, t: Number, state: Phase) -> tuple[Point, Tangent]:
+    def read(self, system: System, t: Time, state: Phase) -> tuple[Point, Tangent]:
         return phase_state.leave(system, t, state, state.stages[0])

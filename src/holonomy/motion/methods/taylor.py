@@ -11,7 +11,7 @@ from holonomy.method_table import Properties
 from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status
 from holonomy.motion.methods.taylor_engine import Heyoka
 from holonomy.systems import System
-from holonomy.types import Number, Point, Tangent
+from holonomy.types import Point, Tangent, Time
 
 
 class Taylor(AbstractMethod):
@@ -53,14 +53,14 @@ class Taylor(AbstractMethod):
     def engine(self, system: System, wanted: str | None) -> Heyoka:
         return Heyoka(system, self, wanted)
 
-    def start(self, system: System, t: Number, q: Point, v: Tangent) -> PositionVelocity:
+    def start(self, system: System, t: Time, q: Point, v: Tangent) -> PositionVelocity:
         raise ValueError(
             "Taylor runs on the host, so it cannot be traced by jit, vmap or grad. Use hl.Gauss(3) there, which can be "
             "differentiated and batched, or call simulate outside of them."
         )
 
-    def step(self, system: System, t: Number, h: Number, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
+    def step(self, system: System, t: Time, h: Time, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
         raise ValueError("Taylor has no single step that could be traced; use hl.Gauss(3).")
 
-    def read(self, system: System, t: Number, state: PositionVelocity) -> tuple[Point, Tangent]:
+    def read(self, system: System, t: Time, state: PositionVelocity) -> tuple[Point, Tangent]:
         return state.q, state.v

@@ -52,8 +52,9 @@ class Heyoka:
     def call(self, function: Callable[..., Tree], *args: Tree) -> Tree:
         """`plain.begin` and `plain.chunk`, on the host."""
         if function is plain.begin:
-            _, _, _, q, v = args
-            state = PositionVelocity(np.asarray(q, float), np.asarray(v, float))
+            *_, q, v = args
+            here: Any = (np.asarray(q, float), np.asarray(v, float))  # the host's arrays are NumPy's
+            state = PositionVelocity(*here)
             return plain.Progress(state, np.int64(0), np.int32(Code.ok), np.int64(0), np.int32(0))
         if function is plain.chunk:
             return self._chunk(*args)

@@ -24,7 +24,7 @@ def between(run: Run, t: Numbers) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"run(t) knows times from {low:g} to {high:g}; asked for {t!r}.")
     states = [_one(run, float(x)) for x in times]
     q, v = (np.stack(column) for column in zip(*states, strict=True))
-    return (q[0], v[0]) if np.ndim(t) == 0 else (q, v)
+    return (q[0], v[0]) if np.asarray(t).ndim == 0 else (q, v)
 
 
 def _one(run: Run, t: float) -> tuple[np.ndarray, np.ndarray]:
@@ -49,7 +49,7 @@ def _one(run: Run, t: float) -> tuple[np.ndarray, np.ndarray]:
 def _hermite(run: Run, k: int, t: float) -> tuple[np.ndarray, np.ndarray]:
     h = run.t[k + 1] - run.t[k]
     s = (t - run.t[k]) / h
-    q0, q1, v0, v1 = run.q[k], run.q[k + 1], run.v[k] * h, run.v[k + 1] * h
+    q0, q1, v0, v1 = (np.asarray(x) for x in (run.q[k], run.q[k + 1], run.v[k] * h, run.v[k + 1] * h))
     c2 = 3 * (q1 - q0) - 2 * v0 - v1
     c3 = 2 * (q0 - q1) + v0 + v1
     return q0 + s * (v0 + s * (c2 + s * c3)), (v0 + s * (2 * c2 + 3 * s * c3)) / h

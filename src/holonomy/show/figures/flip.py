@@ -8,6 +8,7 @@ import numpy as np
 
 from holonomy.show.figures.registry import Reproduction
 from holonomy.show.style import OKABE_ITO, style
+from holonomy.types import AnyArray
 
 INERTIA = np.array([1.0, 2.0, 3.0])
 SPIN = np.array([0.01, 2.0, 0.01])
@@ -67,7 +68,7 @@ def make() -> Reproduction:
     return Reproduction(figure, {"flips": flips, "momentum_drift": drift, "energy_drift": float(np.ptp(run.energy))})
 
 
-def _turned(q: np.ndarray, u: np.ndarray) -> np.ndarray:
+def _turned(q: AnyArray, u: np.ndarray) -> np.ndarray:
     """Body vectors u in space, for quaternions q (one per row)."""
     u = np.broadcast_to(u, (len(q), 3))
     across = np.cross(q[:, 1:], u)

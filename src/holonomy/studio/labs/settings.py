@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float
 
+from holonomy.notation import QUANTITIES, Quantity, subscripted
 from holonomy.viewer.protocol import messages
 
 Structure = tuple[tuple[str, Hashable], ...]
 """What decides which code is compiled, as names and values; all else is numbers."""
-_SUBSCRIPTS: Final = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 class Refusal(Exception):
@@ -66,7 +66,8 @@ class Parameter:
 
     name: str
     label: str = ""
-    symbol: str = ""
+    symbol: str | None = None
+    """None for the symbol and unit that `notation.QUANTITIES` has for the name, or none."""
     unit: str = ""
     low: Number = -1e12
     high: Number = 1e12
@@ -88,6 +89,12 @@ class Parameter:
     """Whether the settings have it, given the settings above it in the table."""
     shown: Condition = always
     """Whether the page shows it."""
+
+    @property
+    def written(self) -> Quantity:
+        """Its symbol and unit."""
+        own = Quantity(self.symbol or "", self.unit, self.label)
+        return own if self.symbol is not None else QUANTITIES.get(self.name, own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +178,8 @@ class SettingsTable:
         """The sliders and boxes of the page."""
         return tuple(
             messages.ParameterView(
-                name, f"{p.label} {i}" if p.each else p.label, subscripted(p.symbol, i) if p.each else p.symbol, p.unit,
+                name, f"{p.label} {i}" if p.each else p.label,
+                subscripted(p.written.symbol, i) if p.each else p.written.symbol, p.written.unit,
                 _at(p.low, settings), _at(p.high, settings), p.step, _at(p.default, settings), p.group, p.integer,
                 p.logarithmic, p.most,
             )
@@ -189,11 +197,6 @@ class SettingsTable:
         """The switches of the page."""
         chosen = (t for t in self.toggles if t.exists(settings))
         return tuple(messages.ToggleView(t.name, t.label, t.default, t.note) for t in chosen)
-
-
-def subscripted(letter: str, number: int) -> str:
-    """A letter with a number below the line."""
-    return letter + str(number).translate(_SUBSCRIPTS)
 
 
 def each_of(settings: Settings, name: str) -> Float[np.ndarray, " items"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from holonomy.studio.labs import module_of
 from holonomy.studio.server.downloads import File
@@ -11,16 +11,10 @@ from holonomy.studio.session import export
 from holonomy.studio.session.simulation import Simulation
 from holonomy.studio.session.timeline import Moment
 from holonomy.viewer.protocol import messages
+from holonomy.viewer.protocol.export_formats import BY_KIND, Kind
 
 if TYPE_CHECKING:
     from holonomy.studio.session.session_thread import SessionThread
-
-_MEDIA: Final = {
-    "python": ("py", "text/x-python; charset=utf-8"),
-    "toml": ("toml", "application/toml; charset=utf-8"),
-    "csv": ("csv", "text/csv; charset=utf-8"),
-    "netcdf": ("nc", "application/x-netcdf"),
-}
 
 
 def run(live: SessionThread, simulation: Simulation, command: messages.Command) -> None:
@@ -53,7 +47,7 @@ def _derive(live: SessionThread, simulation: Simulation) -> None:
     live.services.code_store.equations(live.lab, structure).add_done_callback(done)
 
 
-def _record(live: SessionThread, kind: str, moment: Moment) -> None:
+def _record(live: SessionThread, kind: Kind, moment: Moment) -> None:
     """Runs beside the simulation: the motion so far as a file."""
     try:
         found = export.history(live.lab, moment)
@@ -68,8 +62,8 @@ def _record(live: SessionThread, kind: str, moment: Moment) -> None:
         live.say(messages.Refused(f"The file could not be written: {error}", messages.tag(messages.Export)))
 
 
-def _deliver(live: SessionThread, kind: str, data: bytes) -> None:
-    ending, media = _MEDIA[kind]
-    name = f"{live.lab.name}.{ending}"
-    key = live.services.downloads.put(File(data, name, media))
+def _deliver(live: SessionThread, kind: Kind, data: bytes) -> None:
+    file = BY_KIND[kind]
+    name = f"{live.lab.name}.{file.ending}"
+    key = live.services.downloads.put(File(data, name, file.media))
     live.say(messages.Download(f"download/{key}", name))

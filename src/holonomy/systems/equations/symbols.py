@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
+from holonomy import notation
+
 if TYPE_CHECKING:
     from holonomy.systems.system import System
-
-_GREEK = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "iota",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "pi",
-    "rho",
-    "sigma",
-    "tau",
-    "upsilon",
-    "phi",
-    "chi",
-    "psi",
-    "omega",
-    "Gamma",
-    "Delta",
-    "Theta",
-    "Lambda",
-    "Xi",
-    "Pi",
-    "Sigma",
-    "Upsilon",
-    "Phi",
-    "Psi",
-    "Omega",
-    "varepsilon",
-    "vartheta",
-    "varphi",
-]
 
 # An input of a traced function: its kind, or ("parameter", its name), and the element.
 Leaf: TypeAlias = tuple[str | tuple[str, str], int]
@@ -66,8 +27,8 @@ class Names:
         self.a = tuple([sp.Derivative(q, (t, 2)) for q in self.q])
         self.p = tuple([sp.Function(f"p_{name}")(t) for name in system.names])
         self.p_dot = tuple([sp.Derivative(p, t) for p in self.p])
-        self.printed = {q: latex_name(name) for q, name in zip(self.q, system.names, strict=True)}
-        self.printed |= {p: f"p_{{{latex_name(name)}}}" for p, name in zip(self.p, system.names, strict=True)}
+        self.printed = {q: notation.latex(name) for q, name in zip(self.q, system.names, strict=True)}
+        self.printed |= {p: f"p_{{{notation.latex(name)}}}" for p, name in zip(self.p, system.names, strict=True)}
         held = 0 if system.constraints is None else sum(system.constraints.counts)
         self.multipliers = tuple([sp.Symbol(f"lambda_{k + 1}") for k in range(held)])
         self.values: dict[Any, float] = {}
@@ -90,7 +51,7 @@ class Names:
         symbols = []
         for element, position in enumerate(np.ndindex(*value.shape)):
             symbol = sp.Symbol("_".join([name, *[str(i + 1) for i in position]]))
-            self.printed[symbol] = latex_name(name, [str(i + 1) for i in position])
+            self.printed[symbol] = notation.latex(name, [str(i + 1) for i in position])
             self.values[symbol] = float(value[position])
             self._elements[name, element] = symbol
             symbols.append(symbol)
@@ -122,25 +83,6 @@ class Names:
             dots = {d: f"{names[d.expr]}_{'d' * (d.derivative_count - 1)}dot" for d in (*self.v, *self.a, *self.p_dot)}
             self._typed = {x: sp.Symbol(name) for x, name in (names | dots).items()}
         return sp.sstr(expression.xreplace(self._typed)).replace("**", "^")
-
-
-def latex_name(name: str, indices: list[str] | None = None) -> str:
-    r"""`theta1` as \theta_{1}, `l_rod` as l_{\mathrm{rod}}, `lengths` as \mathrm{lengths}."""
-    head, *below = [part for part in name.split("_") if part] or [name]
-    match = re.fullmatch(r"([^\d]+)(\d+)", head)
-    if match:
-        head, below = match[1], [match[2], *below]
-    below = [*map(_word, below), *(indices or [])]
-    return _word(head) + (f"_{{{','.join(below)}}}" if below else "")
-
-
-def _word(text: str) -> str:
-    if text in _GREEK:
-        return f"\\{text}"
-    match = re.fullmatch(r"([^\d]+)(\d+)", text)
-    if match:
-        return f"{_word(match[1])}_{{{match[2]}}}"
-    return text if len(text) == 1 or text.isdigit() else f"\\mathrm{{{text}}}"
 
 
 class _Printer(LatexPrinter):

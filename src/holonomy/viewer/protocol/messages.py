@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
+from holonomy.viewer.protocol import export_formats
 from holonomy.viewer.protocol.frames import (
     FRAME_ARRAYS,
     HEADER,
@@ -225,7 +226,7 @@ class Restore:
 class Export:
     """Make a file of the present state (python, toml) or of the motion so far (csv, netcdf); `Download` brings it."""
 
-    kind: Literal["python", "toml", "csv", "netcdf"]
+    kind: export_formats.Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from holonomy.viewer.protocol import codec, messages
+from holonomy.viewer.protocol import codec, export_formats, messages
 
 TARGET: Final = Path(__file__).resolve().parents[4] / "frontend" / "src" / "wire.ts"
 
@@ -31,6 +31,7 @@ def generate() -> str:
         *(_interface(kind, tagged=True) for kind in messages.NOTICES + messages.COMMANDS),
         _union("Notice", messages.NOTICES),
         _union("Command", messages.COMMANDS),
+        _export_formats(),
         _limits(),
         _flags(),
         _frame(),
@@ -120,6 +121,15 @@ def _field_notes(kind: type) -> dict[str, str]:
 
 def _union(name: str, kinds: tuple[type, ...]) -> str:
     return f"export type {name} =\n  | " + "\n  | ".join(kind.__name__ for kind in kinds) + ";"
+
+
+def _export_formats() -> str:
+    lines = ["/** The files that the studio exports, in the order of the menu. */", "export const EXPORT_FORMATS = ["]
+    for one in export_formats.FORMATS:
+        shown = {"kind": one.kind, "label": one.label, "note": one.note, "ending": one.ending}
+        words = "".join(f'{key}: "{value}", ' for key, value in shown.items())
+        lines.append(f"  {{ {words}readable: {str(one.readable).lower()} }},")
+    return "\n".join([*lines, "] as const;"])
 
 
 def _limits() -> str:

@@ -78,23 +78,23 @@ _ROUTES: Final = (
 TABLE: Final = SettingsTable(
     parameters=(
         Parameter(
-            name="rods", label="Number of rods", symbol="n", low=3, high=MOST_RODS, step=1, default=SURFACE_RODS,
+            name="rods", label="Number of rods", low=3, high=MOST_RODS, step=1, default=SURFACE_RODS,
             integer=True, structural=True,
         ),
         Parameter(
-            name="base", label="Length of the base", symbol="L", unit="m", low=lambda s: rods(s) - 2 + _EDGE,
+            name="base", label="Length of the base", low=lambda s: rods(s) - 2 + _EDGE,
             high=lambda s: rods(s) - _EDGE, default=lambda s: rods(s) - 1.0, compiled=True,
         ),
         Parameter(
-            name="rod_mass", label="Mass of each rod", symbol="mₑ", unit="kg", low=0.0, high=3.0, default=0.0,
+            name="rod_mass", label="Mass of each rod", low=0.0, high=3.0, default=0.0,
             compiled=True,
         ),
         Parameter(
-            name="hinge_mass", label="Mass of each hinge", symbol="mᵥ", unit="kg", low=0.0, high=3.0, default=1.0,
+            name="hinge_mass", label="Mass of each hinge", low=0.0, high=3.0, default=1.0,
             compiled=True,
         ),
         Parameter(
-            name="fan_length", label="Length of the fan", symbol="s", unit="m", low=0.5, high=16.0, step=0.1,
+            name="fan_length", label="Length of the fan", low=0.5, high=16.0, step=0.1,
             default=4.0, shown=fan,
         ),
         *(Parameter(name=name, exists=has_surface, shown=never) for name in _MARKS),

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from holonomy.models.linkages.shortest import AbstractGeodesicSource, Places, Polygon, geodesics_between
+from holonomy.notation import QUANTITIES
 from holonomy.studio.compile.kernel import Kernel
 from holonomy.viewer.protocol import messages
 
@@ -36,8 +37,8 @@ only steers the iteration: what it converges to does not depend on it."""
 Point = Float[np.ndarray, " 3"]
 Path = Float[np.ndarray, "points 3"]
 FIELDS: Final = {
-    "gauss": ("K", "Gaussian curvature", "kg⁻¹ m⁻²"),
-    "bending": ("|II|²", "Total bending", "kg⁻¹ m⁻²"),
+    "gauss": (QUANTITIES["gauss"].symbol, "Gaussian curvature", QUANTITIES["gauss"].unit),
+    "bending": (QUANTITIES["bending"].symbol, "Total bending", QUANTITIES["bending"].unit),
 }
 
 

@@ -6,15 +6,19 @@ from typing import Final
 
 import numpy as np
 
+from holonomy.notation import KINDS, QUANTITIES, rate_symbol
+from holonomy.notation import subscripted as symbol
 from holonomy.studio.labs.base import Coordinates, Drawing
 from holonomy.studio.labs.linkage import settings as table
 from holonomy.studio.labs.linkage import sphere
 from holonomy.studio.labs.linkage.settings import SURFACE_RODS
 from holonomy.studio.labs.settings import Settings
-from holonomy.studio.labs.settings import subscripted as symbol
 from holonomy.viewer.protocol import messages
 
 TURN: Final = 2 * np.pi
+_ANGLE, _LENGTH, _NUMBER = (KINDS[kind] for kind in ("angle", "length", "number"))
+_KINETIC, _TENSION = QUANTITIES["kinetic"], QUANTITIES["tension"]
+_BENDING, _FORCE = QUANTITIES["path_bending"], QUANTITIES["rod_force"]
 _WINDOW: Final = 20.0
 """Seconds that a plot shows."""
 _AHEAD: Final = 10.0
@@ -58,7 +62,8 @@ def drawing(settings: Settings) -> Drawing:
 def coordinates(rods: int, route: str) -> tuple[messages.CoordinateView, ...]:
     """The point of the sphere, and where there is a second route, its coordinates."""
     main = tuple(
-        messages.CoordinateView(f"x{i}", symbol("x", i), "", symbol("ẋ", i), "s⁻¹", None) for i in range(1, rods)
+        messages.CoordinateView(f"x{i}", symbol("x", i), _NUMBER.unit, rate_symbol(f"x{i}"), _NUMBER.rate_unit, None)
+        for i in range(1, rods)
     )
     if route == "none":
         return main
@@ -67,10 +72,13 @@ def coordinates(rods: int, route: str) -> tuple[messages.CoordinateView, ...]:
         names = [f"phi{i}" for i in range(1, rods - 2)]
         pairs = [*zip(names, outer, strict=True), ("t", "t")]
         return main + tuple(
-            messages.CoordinateView(f"beside_{n}", f"{s}′", "rad", f"{s}̇′", "rad/s", TURN) for n, s in pairs
+            messages.CoordinateView(f"beside_{n}", f"{s}′", _ANGLE.unit, f"{s}̇′", _ANGLE.rate_unit, TURN)
+            for n, s in pairs
         )
     return main + tuple(
-        messages.CoordinateView(f"beside_{axis}{i}", f"p{symbol(axis, i)}′", "m", f"ṗ{symbol(axis, i)}′", "m/s", None)
+        messages.CoordinateView(
+            f"beside_{axis}{i}", f"p{symbol(axis, i)}′", _LENGTH.unit, f"ṗ{symbol(axis, i)}′", _LENGTH.rate_unit, None
+        )
         for i in range(1, rods)
         for axis in "xy"
     )
@@ -158,30 +166,54 @@ def _rods(rods: int, ghost: bool) -> tuple[messages.RodView, ...]:
 
 def _channels(rods: int, second: bool) -> tuple[messages.ChannelView, ...]:
     channels = [
-        messages.ChannelView("kinetic", "T", "Kinetic energy", "J", "Energy"),
+        messages.ChannelView("kinetic", _KINETIC.symbol, "Kinetic energy", _KINETIC.unit, "Energy"),
         *(
-            messages.ChannelView(f"x{i}", symbol("x", i), f"Coordinate {i}", "", "Point", None, i - 1)
+            messages.ChannelView(f"x{i}", symbol("x", i), f"Coordinate {i}", _NUMBER.unit, "Point", None, i - 1)
             for i in range(1, rods)
         ),
         *(
-            messages.ChannelView(f"v{i}", symbol("ẋ", i), f"Velocity {i}", "s⁻¹", "Velocity of the point", None, i - 1)
+            messages.ChannelView(
+                f"v{i}", rate_symbol(f"x{i}"), f"Velocity {i}", _NUMBER.rate_unit, "Velocity of the point", None, i - 1
+            )
             for i in range(1, rods)
         ),
         *(
-            messages.ChannelView(f"tension{i}", symbol("τ", i), f"Tension of rod {i}", "N", "Rod tensions", None, i - 1)
+            messages.ChannelView(
+                f"tension{i}",
+                symbol(_TENSION.symbol, i),
+                f"Tension of rod {i}",
+                _TENSION.unit,
+                "Rod tensions",
+                None,
+                i - 1,
+            )
             for i in range(1, rods + 1)
         ),
         messages.ChannelView(
-            "bending", "|II(v,v)|", "Bending of the path", "N kg⁻½", "Bending", None, 0, highlight=True
+            "bending", _BENDING.symbol, "Bending of the path", _BENDING.unit, "Bending", None, 0, highlight=True
         ),
-        messages.ChannelView("pull", "|F|", "Force of the rods", "N kg⁻½", "Bending", None, 1, highlight=True),
+        messages.ChannelView(
+            "pull", _FORCE.symbol, "Force of the rods", _FORCE.unit, "Bending", None, 1, highlight=True
+        ),
     ]
     if second:
         channels += [
             messages.ChannelView(
-                "second_kinetic", "T′", "Kinetic energy by the second route", "J", "Energy", ghost=True
+                "second_kinetic",
+                f"{_KINETIC.symbol}′",
+                "Kinetic energy by the second route",
+                _KINETIC.unit,
+                "Energy",
+                ghost=True,
             ),
-            messages.ChannelView("divergence", "d", "Distance of the two routes", "m", "Divergence", logarithmic=True),
+            messages.ChannelView(
+                "divergence",
+                QUANTITIES["distance"].symbol,
+                "Distance of the two routes",
+                QUANTITIES["distance"].unit,
+                "Divergence",
+                logarithmic=True,
+            ),
         ]
     return tuple(channels)
 

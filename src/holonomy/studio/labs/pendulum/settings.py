@@ -59,29 +59,29 @@ _MODELS: Final = (
 TABLE: Final = SettingsTable(
     parameters=(
         Parameter(
-            name="links", label="Number of links", symbol="N", low=1, high=10, step=1, default=2, most=MOST_LINKS,
+            name="links", label="Number of links", low=1, high=10, step=1, default=2, most=MOST_LINKS,
             integer=True, structural=True,
         ),
         Parameter(
-            name="gravity", label="Gravity", symbol="g", unit="m/s²", low=0.0, high=30.0, default=9.81, compiled=True
+            name="gravity", label="Gravity", low=0.0, high=30.0, default=9.81, compiled=True
         ),
         Parameter(
-            name="damping", label="Air drag", symbol="c", unit="kg/s", low=0.0, high=2.0, default=0.0, compiled=True
+            name="damping", label="Air drag", low=0.0, high=2.0, default=0.0, compiled=True
         ),
         Parameter(
-            name="stiffness", label="Stiffness", symbol="k", unit="N/m", low=10, high=1000, step=1, default=500,
+            name="stiffness", label="Stiffness", low=10, high=1000, step=1, default=500,
             logarithmic=True, compiled=True, shown=elastic,
         ),
         Parameter(
-            name="ghost_offset", label="Offset of the ghost", symbol="δ", unit="rad", low=1e-12, high=0.5, step=1e-12,
+            name="ghost_offset", label="Offset of the ghost", low=1e-12, high=0.5, step=1e-12,
             default=1e-3, logarithmic=True, shown=ghost,
         ),
         Parameter(
-            name="length", label="Length", symbol="l", unit="m", low=0.1, high=3.0, default=1.0, each="links",
+            name="length", label="Length", low=0.1, high=3.0, default=1.0, each="links",
             group="Lengths", compiled=True,
         ),
         Parameter(
-            name="mass", label="Mass", symbol="m", unit="kg", low=0.1, high=10.0, step=0.1, default=1.0, each="links",
+            name="mass", label="Mass", low=0.1, high=10.0, step=0.1, default=1.0, each="links",
             group="Masses", compiled=True,
         ),
     ),

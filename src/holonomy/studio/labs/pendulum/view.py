@@ -6,14 +6,18 @@ from typing import Final
 
 import numpy as np
 
+from holonomy.notation import KINDS, QUANTITIES, rate_symbol
+from holonomy.notation import subscripted as symbol
 from holonomy.studio.labs.base import Drawing
 from holonomy.studio.labs.pendulum import settings as table
 from holonomy.studio.labs.pendulum.settings import METHODS
 from holonomy.studio.labs.settings import Settings
-from holonomy.studio.labs.settings import subscripted as symbol
 from holonomy.viewer.protocol import messages
 
 TURN: Final = 2 * np.pi
+_ANGLE: Final = KINDS["angle"]
+_LENGTH: Final = KINDS["length"]
+_STRAIN: Final = QUANTITIES["strain"]
 _MANY: Final = 10
 """With more links the ghost's angles are not channels of their own, and only the last bob leaves a trail."""
 _WINDOW: Final = 40.0
@@ -44,12 +48,14 @@ def drawing(settings: Settings) -> Drawing:
 
 _CHAOS: Final = (
     messages.ChannelView(
-        "divergence", "d", "Distance to the ghost in phase space", "", "Divergence", logarithmic=True, meter=10.0
+        "divergence", QUANTITIES["divergence"].symbol, "Distance to the ghost in phase space",
+        QUANTITIES["divergence"].unit, "Divergence", logarithmic=True, meter=10.0,
     ),
     messages.ChannelView(
-        "lyapunov", "λ", "Largest Lyapunov exponent, running estimate", "s⁻¹", "Lyapunov exponent", highlight=True
+        "lyapunov", QUANTITIES["lyapunov"].symbol, "Largest Lyapunov exponent, running estimate",
+        QUANTITIES["lyapunov"].unit, "Lyapunov exponent", highlight=True,
     ),
-)
+)  # fmt: skip
 
 
 def _summary(links: int, elastic: bool) -> str:
@@ -62,11 +68,13 @@ def _summary(links: int, elastic: bool) -> str:
 def _coordinates(links: int, elastic: bool) -> tuple[messages.CoordinateView, ...]:
     if not elastic:
         return tuple(
-            messages.CoordinateView(f"theta{i}", symbol("θ", i), "rad", symbol("ω", i), "rad/s", TURN)
+            messages.CoordinateView(f"theta{i}", symbol("θ", i), _ANGLE.unit, symbol("ω", i), _ANGLE.rate_unit, TURN)
             for i in range(1, links + 1)
         )
     return tuple(
-        messages.CoordinateView(f"{axis}{i}", symbol(axis, i), "m", symbol("ẋẏ"["xy".index(axis)], i), "m/s", None)
+        messages.CoordinateView(
+            f"{axis}{i}", symbol(axis, i), _LENGTH.unit, rate_symbol(f"{axis}{i}"), _LENGTH.rate_unit, None
+        )
         for i in range(1, links + 1)
         for axis in "xy"
     )
@@ -88,30 +96,32 @@ def _rods(links: int, elastic: bool, ghost: bool) -> tuple[messages.RodView, ...
 
 def _energies(elastic: bool, ghost: bool) -> tuple[messages.EnergyView, ...]:
     before, group = ("ghost_", "Ghost") if ghost else ("", "Pendulum")
-    kinds = [("kinetic", "Kinetic", "T"), ("potential", "Potential", "V")]
-    kinds += [("elastic", "Elastic", "S")] if elastic else []
-    kinds += [("total", "Total", "E")]
+    kinds = ("kinetic", "potential", *(("elastic",) if elastic else ()), "total")
     return tuple(
-        messages.EnergyView(before + name, label, letter, group, name == "total") for name, label, letter in kinds
+        messages.EnergyView(before + name, name.capitalize(), QUANTITIES[name].symbol, group, name == "total")
+        for name in kinds
     )
 
 
 def _channels(links: int, elastic: bool) -> tuple[messages.ChannelView, ...]:
     energies = [
-        messages.ChannelView(e.name, e.symbol, f"{e.label} energy", "J", "Energy") for e in _energies(elastic, False)
+        messages.ChannelView(e.name, e.symbol, f"{e.label} energy", QUANTITIES[e.name].unit, "Energy")
+        for e in _energies(elastic, False)
     ]
     angles = [
-        messages.ChannelView(f"theta{i}", symbol("θ", i), f"Angle {i}", "rad", "Angles", TURN, i - 1)
+        messages.ChannelView(f"theta{i}", symbol("θ", i), f"Angle {i}", _ANGLE.unit, _ANGLE.group, TURN, i - 1)
         for i in range(1, links + 1)
     ]
     rates = [
         messages.ChannelView(
-            f"omega{i}", symbol("ω", i), f"Angular velocity {i}", "rad/s", "Angular velocities", None, i - 1
+            f"omega{i}", symbol("ω", i), f"Angular velocity {i}", _ANGLE.rate_unit, _ANGLE.rate_group, None, i - 1
         )
         for i in range(1, links + 1)
     ]
     strains = [
-        messages.ChannelView(f"strain{i}", symbol("ε", i), f"Strain {i}", "", "Strains", None, i - 1)
+        messages.ChannelView(
+            f"strain{i}", symbol(_STRAIN.symbol, i), f"Strain {i}", _STRAIN.unit, "Strains", None, i - 1
+        )
         for i in range(1, links + 1)
     ]
     return (*energies, *angles, *rates, *(strains if elastic else ()))
