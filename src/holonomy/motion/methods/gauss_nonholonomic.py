@@ -64,7 +64,7 @@ def step(
         rate = held.rates(end, x, last)
         return jnp.concatenate([inner.ravel(), final, rate if idle is None else rate + idle * mu])
 
-    middle = b @ guess
+    middle: Any = b @ guess
     mass = factor(lagrangian.mass_matrix(local.lagrangian, t + 0.5 * h, y + 0.5 * h * middle, middle), local.definite)
     ahead = held.normals(end, y + h * middle)
     both = jax.vmap(lambda row: back_substitute(mass, row))(before + ahead).T

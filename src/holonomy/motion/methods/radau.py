@@ -31,7 +31,7 @@ class RadauState(NamedTuple):
     """
 
     phase: Phase
-    multipliers: Multipliers | None
+    multipliers: Multipliers
     reactions: Float[Array, "stages held"] | None
 
 
@@ -92,7 +92,8 @@ class Radau(AbstractMethod):
         local, y, w = system.local(q), state.y, state.stages[0]
         held = local.hold(t, y, w)
         if held is None:
-            return RadauState(state, None, None)
+            nothing: Any = None  # without constraints nobody asks for multipliers
+            return RadauState(state, nothing, None)
         few = conditions.accelerate(local, held, t, y, w)[1]
         every = conditions.spread(local, held, t, y, few)
         return RadauState(state, every, jnp.broadcast_to(few, (self.stages, *few.shape)))
@@ -115,7 +116,7 @@ class Radau(AbstractMethod):
         end = step.positions(stages)[-1]
         p = lagrangian.momentum(local.lagrangian, t + h, end, stages[-1])
         every, kept = state.multipliers, jnp.bool_(True)
-        if held is not None:
+        if held is not None and reactions is not None:
             every = conditions.spread(local, held, t + h, end, reactions[-1])
             kept = positive(with_idle(held.normals(t + h, end) @ held.normals(t, now.y).T, held.idle))
         new = phase_state.recentred(system, now._replace(y=end, p=p, stages=stages, h=h))

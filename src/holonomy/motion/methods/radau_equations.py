@@ -39,7 +39,8 @@ class Equations:
 
     def join(self, velocities: Float[Array, "s n"], reactions: Float[Array, "s k"] | None) -> Unknowns:
         """The vector of unknowns."""
-        return jnp.concatenate([velocities.ravel(), (self.h * reactions).ravel()]) if self.r else velocities.ravel()
+        flat = velocities.ravel()
+        return flat if reactions is None else jnp.concatenate([flat, (self.h * reactions).ravel()])
 
     def positions(self, velocities: Float[Array, "s n"]) -> Float[Array, "s n"]:
         """Where the stages are."""
@@ -100,7 +101,7 @@ class Equations:
             self.times[-1],
             self.positions(velocities)[-1],
             velocities[-1],
-            (reactions[-1] if self.r else None),
+            None if reactions is None else reactions[-1],
         )
         by_q, by_w = (jax.jacfwd(self._forces, argnums=k)(t, y, w, reaction) for k in (1, 2))
         mass, h, a = by_w[1], self.h, self.a
