@@ -169,7 +169,7 @@ def test_a_lab_without_native_code_moves_in_xla(broken: Any) -> None:
     program = Program(pendulum, 1, 1, hl.RK4(), observe)
     with broken(llvm_refuses):
         made = compile_program(program)
-    assert {p.identity for p in made.parcels.values()} == {object_file.XLA}
+    assert {p.identity for p in made.object_files.values()} == {object_file.XLA}
     assert made.engine.startswith("xla")
     slow, fast = Kernel(made), Kernel(compile_program(program))
     assert fast.engine.startswith("native")

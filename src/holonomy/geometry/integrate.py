@@ -26,10 +26,10 @@ from jaxtyping import Array
 from holonomy.types import Count, Flag, Number, Scalar, Vector
 
 _STAGES = 8
-_MAX_STEPS = 20_000
-_MAX_ITERATIONS = 60
-_COEFFICIENT = 1e-5
-_SHORTEST = 1e-13
+_MAX_STEPS = 20_000  # a solution that needs more is taken not to exist so far
+_MAX_ITERATIONS = 60  # of the stages; it stops earlier where the iteration no longer improves
+_COEFFICIENT = 1e-5  # allowed share of the highest Legendre coefficient over a step: an error of 4e-12, see above
+_SHORTEST = 1e-13  # of the interval: a shorter step means a singularity
 # Evaluated as one batch, which costs little more than a few evaluations.
 _WATCHED = 128
 # The defect of a resolved solution is a small multiple of its highest coefficients; below the second number, which is

@@ -51,7 +51,7 @@ class Model:
 
     @property
     def defaults(self) -> dict[str, float | tuple[float, ...]]:
-        """The value of each parameter unless told otherwise."""
+        """The default value of each parameter."""
         return {parameter.name: parameter.default for parameter in self.parameters}
 
     def build(self, **parameters: float | tuple[float, ...]) -> System:

@@ -1,4 +1,4 @@
-"""The classics of the lecture, each built from its Lagrangian in the coordinates that a textbook uses.
+"""Standard systems of analytical mechanics, each built from its Lagrangian in the coordinates that a textbook uses.
 
 The y axis (z in space) points up. Every builder takes its parameters by name and keeps them as data, so that
 `system.with_parameters(g=3.7)` and derivatives with respect to them work.

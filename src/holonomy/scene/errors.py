@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-_LONGEST_LIST = 24
+_LONGEST_LIST = 24  # names that an error message lists
 
 
 class SceneError(ValueError):

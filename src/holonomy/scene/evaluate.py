@@ -13,7 +13,7 @@ from holonomy.scene.functions import FUNCTIONS
 
 Value = Float[Array, ""] | float
 
-_LARGEST_WHOLE_POWER = 64
+_LARGEST_WHOLE_POWER = 64  # larger powers go through exp and log, as those that are not whole
 _ARRAYS = {name: getattr(jnp, function.array) for name, function in FUNCTIONS.items()}
 
 

@@ -36,7 +36,7 @@ def _where(condition: float, yes: float, no: float) -> float:
     return yes if condition else no
 
 
-_MANY = 16
+_MANY = 16  # arguments of min and max
 
 FUNCTIONS: dict[str, Function] = {
     f.name: f

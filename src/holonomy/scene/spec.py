@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holonomy import notation
 from holonomy.method_table import TABLE
 from holonomy.models import catalogue
 from holonomy.models.catalogue import MOST_LINKS
@@ -34,11 +35,12 @@ from holonomy.scene.forms import (
 )
 
 MOST_COORDINATES = 64
+"""Coordinates of a system that a scene describes, at most."""
 MOST_SAVED = 5_000_000
 """States one run may save."""
 
 MODELS = tuple(model.name for model in catalogue())
-KINDS = ("angle", "length", "number")
+KINDS = tuple(notation.KINDS)
 
 
 METHODS = {row.name: row for row in TABLE if not row.needs_constraints}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from holonomy.show.notebook_widget import RunView, StudioView
     from holonomy.systems import System
 
-_SHORTEST = 200
+_SHORTEST = 200  # pixels, of the height of a view
 
 
 def view(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from holonomy.viewer.protocol import messages
 
 MOST_ROWS: Final = 200_000
+"""Frames of one motion: almost an hour of them."""
 _PICTURES: Final = 60
 """In a second of the clock."""
 _STEPS: Final = 4
@@ -31,12 +32,15 @@ _FIRST: Final = 120
 _LONGEST: Final = 3000
 """Pictures that are computed at one request."""
 _MOST_SLIDERS: Final = 12
+"""Parameters with a slider, at most."""
 _PULLS: Final = 60
+"""Iterations of the inverse kinematics for dragging."""
 _WINDOW: Final = 20.0
+"""Seconds of the clock that a plot shows."""
 
 
 class Refusal(Exception):
-    """A wish that cannot be fulfilled; the sentence goes to the user."""
+    """A command that cannot be carried out; its sentence is shown to the user."""
 
 
 class Live:

@@ -1,4 +1,4 @@
-"""Many runs and long ones: how fast neighbours part, and where a motion crosses a surface."""
+"""Many runs and long ones: ensembles, divergence of neighbouring motions, Poincaré sections."""
 
 from holonomy.study.ensemble import ensemble
 from holonomy.study.ghost import Ghost, ghost

@@ -1,4 +1,4 @@
-"""A second run beside the first, started a little off, and how they part."""
+"""A second run that starts near the first one, and how fast the two diverge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holonomy.systems import System
 from holonomy.systems.system import vector
 from holonomy.types import Numbers, VectorLike
 
-_STRETCHES = 8
+_STRETCHES = 8  # of the time in which the runs diverge, whose rates give the error of the mean rate
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Ghost:
         first = int(np.flatnonzero(d > 0)[0]) if np.any(d > 0) else last
         if last - first < 2 * _STRETCHES:
             raise ValueError(
-                f"The runs part by {until:g} within {last - first} saved times, too few to measure growth; start the "
-                "ghost nearer, save more often, or raise until."
+                f"The runs diverge by {until:g} within {last - first} saved times, too few to measure growth; start "
+                "the ghost nearer, save more often, or raise until."
             )
         marks = np.linspace(first, last, _STRETCHES + 1).astype(int)
         rates = np.diff(np.log(d[marks])) / np.diff(self.t[marks])

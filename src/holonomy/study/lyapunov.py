@@ -31,6 +31,7 @@ from holonomy.systems.result_code import Code
 from holonomy.types import ArrayLike, VectorLike
 
 _STRETCHES = (6, 12, 24)
+"""Into how many stretches the time is divided to estimate errors."""
 _BLOCKS = 256
 """Blocks that one compiled call does."""
 
@@ -245,7 +246,7 @@ def _tangent(function: Any, at: tuple[Any, ...], along: tuple[Any, ...]) -> Any:
 
 
 def _orthonormal(frame: Any) -> tuple[Any, Any]:
-    """Gram and Schmidt's frame, each vector cleaned twice, and the lengths that were taken out."""
+    """Gram and Schmidt's frame, each vector orthogonalised twice, and the lengths that were taken out."""
     found: list[Any] = []
     sizes: list[Any] = []
     for j in range(frame.shape[1]):

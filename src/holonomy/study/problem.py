@@ -10,7 +10,7 @@ from holonomy.systems import System
 from holonomy.types import VectorLike
 
 _SHARE = 0.02  # of the whole time, over which the step is chosen when none is given
-_STEPS = 32
+_STEPS = 32  # at least so many steps over the whole time
 
 
 def stepping(

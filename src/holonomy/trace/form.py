@@ -12,7 +12,7 @@ import numpy as np
 from holonomy.trace.graph.dag import structural
 from holonomy.trace.jaxpr import Jaxpr
 
-_LARGEST_TAKEN_APART: Final = 256
+_LARGEST_TAKEN_APART: Final = 256  # entries of a constant array whose numbers are looked at one by one
 
 
 class Form:

@@ -28,9 +28,9 @@ from holonomy.trace.symbolic.lagrange import Lagrange, Variables
 from holonomy.trace.symbolic.polynomial import Poly
 
 _STATE: Final = 3  # argument arrays t, q, v come first
-_LONGEST: Final = 4000
-_COMPACT: Final = 300
-_CHEAP: Final = 8
+_LONGEST: Final = 4000  # terms of a polynomial Lagrangian: a longer one is left as it was traced
+_COMPACT: Final = 300  # nodes beyond which heyoka compiles its compact form, whose compilation does not grow with them
+_CHEAP: Final = 8  # products per entry of the mass matrix below which the other way is not tried
 
 
 class Motion:

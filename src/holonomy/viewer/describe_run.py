@@ -23,6 +23,7 @@ _MOST_BODIES: Final = 400
 _WINDOW: Final = 40.0
 """Seconds of the clock that a plot shows at most."""
 _ROOM: Final = 1.12
+"""Half-width of the picture over the farthest place: a margin of 12 %."""
 _FAR: Final = 3.0
 """In half-widths of all places: when the middle of the picture leaves the origin."""
 _FRAME: Final = 1 / 60

@@ -24,7 +24,10 @@ _kept: dict[Any, Any] = {}
 
 
 def call(function: Callable[..., Result], *args: Tree) -> Result:
-    """function(*args), compiled once for the form of its arguments. `function` is one object for ever: no lambda."""
+    """function(*args), compiled once for the form of its arguments.
+
+    Pass a function of a module: code is kept by the function itself, so a new lambda would be compiled at each call.
+    """
     if not known(args):
         return function(*args)
     run = _compiled(function, args)

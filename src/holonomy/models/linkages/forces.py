@@ -1,4 +1,4 @@
-"""What the rods pull with, and configurations near where a hand wants a hinge."""
+"""Tensions of the rods, and inverse kinematics for dragging a hinge."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from holonomy.spaces import embedded as em
 from holonomy.systems.dense_solve import solve
 from holonomy.types import AnyArray, Scalar
 
-_PULLS = 40
+_PULLS = 40  # iterations: the damping falls from 1e-2 to round-off in 16, the others are for steps that fail
 
 
 def tensions(surface: Surface, x: Point, v: Vector, gravity: Scalar) -> Float[Array, " rods"]:
-    r"""What each rod pulls with: \(-\lambda\) of \(M\ddot p = f + N^\top\lambda\), N the rods' directions."""
+    r"""The tension of each rod: \(-\lambda\) of \(M\ddot p = f + N^\top\lambda\), N the rods' directions."""
     hinges, velocity = jax.jvp(surface.hinges, (x,), (v,))
 
     def stretch(h: Hinges) -> Array:

@@ -12,7 +12,7 @@ from holonomy.models.linkages.curvature import fields
 from holonomy.models.linkages.surface import Point, Surface
 from holonomy.types import Scalar
 
-_MOST = 4_000_000
+_MOST = 4_000_000  # points of a quadrature rule at most
 
 
 def rule(dim: int, level: int) -> tuple[np.ndarray, np.ndarray]:

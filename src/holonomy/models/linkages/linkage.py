@@ -294,9 +294,9 @@ class Linkage(eqx.Module):
         return geodesics.mirror_circle(self.surface)
 
     def tensions(self, x: VectorLike, v: VectorLike, gravity: Number = 0.0) -> Float[Array, " rods"]:
-        """What the rods pull with in the free motion through (x, v), or under gravity; negative where they push.
+        """The tensions of the rods in the free motion through (x, v), or under gravity; negative under compression.
 
-        For rods with mass: the pull beyond what moving the rod itself takes.
+        For rods with mass: the tension beyond what the motion of the rod itself needs.
         """
         x = sphere_point(x, self.rods)
         return call(forces.tensions, self.surface, x, tangent(x, v), jnp.asarray(gravity, x.dtype))

@@ -1,4 +1,4 @@
-r"""Where the mass of a linkage lives, and the inner product of hinge velocities that it gives.
+r"""The masses of a linkage, and the inner product of hinge velocities that they give.
 
 A rod from hinge i - 1 to hinge i whose material point \(s \in [0, 1]\) moves with \((1-s)\dot p_{i-1} + s\dot p_i\) has
 kinetic energy \(\frac12\bigl[(m - 2m' + m'')|\dot p_{i-1}|^2 + 2(m' - m'')\,\dot p_{i-1}\cdot\dot p_i
@@ -41,7 +41,7 @@ class Masses(eqx.Module):
         return self.hinge + self.second[:-1] + start[1:], (self.first - self.second)[1:-1]
 
     def weights(self) -> Float[Array, " hinges"]:
-        r"""\(w_i\) with \(\int y\,dm = \sum_i w_i y_i\): how the weight of all that moves rests on the hinges."""
+        r"""\(w_i\) with \(\int y\,dm = \sum_i w_i y_i\): the total weight as weights of the hinges."""
         return self.hinge + self.first[:-1] + (self.rod - self.first)[1:]
 
     def parameters(self) -> dict[str, Array]:
@@ -66,7 +66,7 @@ class Masses(eqx.Module):
 
 
 def masses(rods: int, rod_mass: Numbers, hinge_mass: Numbers, rod_moments: Sequence[Numbers] | None) -> Masses:
-    """Masses from what a person passed, or a sentence that says what is wrong with it."""
+    """Masses from the arguments of `Linkage`; `ValueError` where they are no masses."""
     rod = _each("rod_mass", rod_mass, rods, "rod")
     hinge = _each("hinge_mass", hinge_mass, rods - 1, "moving hinge")
     if rod_moments is None:

@@ -167,7 +167,7 @@ def _orthonormal(gram: Float[Array, "dim dim"]) -> Float[Array, "dim dim"]:
 
 
 def sphere_point(value: VectorLike, rods: int, name: str = "x") -> Point:
-    """A point of the sphere of configurations, brought to length one exactly, or a sentence that says what is wrong."""
+    """A point of the sphere of configurations, scaled to length one; `ValueError` where it is not near the sphere."""
     x = validation.as_array(value)
     if x.shape != (rods - 1,):
         raise ValueError(
@@ -187,7 +187,7 @@ def sphere_point(value: VectorLike, rods: int, name: str = "x") -> Point:
 
 
 def tangent(x: Point, value: VectorLike, name: str = "v") -> Vector:
-    """A tangent vector at x, or a sentence that says what is wrong."""
+    """A tangent vector at x; `ValueError` where it is not tangent."""
     v = validation.as_array(value)
     if v.shape != x.shape:
         raise ValueError(f"{name} has shape {v.shape}, but a tangent vector at x has the shape of x, {x.shape}.")

@@ -13,7 +13,7 @@ from math import comb
 
 import numpy as np
 
-_SAME = 1e-12
+_SAME = 1e-12  # lengths are compared up to rounding
 
 
 def betti(rods: int, base: float) -> tuple[int, ...]:

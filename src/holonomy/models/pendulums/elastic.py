@@ -86,7 +86,7 @@ def ElasticPendulum(
 
 
 def _frictions(links: Mapping[str, Any], spans: Callable[..., Any], dimension: int) -> list[Callable[..., Any]]:
-    """Friction of the air and in the springs, where there is some; `spans` are the springs' lengths."""
+    """Air drag and damping of the springs, where there is some; `spans` are the springs' lengths."""
     forces: list[Callable[..., Any]] = []
     if "damping" in links:
         forces.append(lambda t, q, v, p: -jnp.repeat(p.damping, dimension) * v)

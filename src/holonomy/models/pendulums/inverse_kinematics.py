@@ -1,7 +1,8 @@
 r"""Inverse kinematics of a chain of rods in the plane: angles that bring a bob to a target.
 
 Angles \(\theta_i\) are from the downward vertical and absolute, as those of `Pendulum`. Rods beyond the bob keep their
-directions. A target out of reach is approached as far as the chain goes. On the host, in NumPy: for one hand at a time.
+directions. A target out of reach is approached as far as the chain goes. Computed on the host in NumPy, for one target
+at a time.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from jaxtyping import Float
 from holonomy.types import ArrayLike
 
 _SWEEPS: Final = 60
+"""Sweeps of cyclic descent at most; `_settle` does what is left."""
 _CLOSE: Final = 1e-9
 """Relative to the chain's length: nearer than this is there."""
 _CORRECTIONS: Final = 60
+"""Damped corrections at most."""
 _NEWTON: Final = 20
+"""Steps of Newton's method at most."""
 _THERE: Final = 1e-13
+"""Relative to the chain's length: a few units of round-off."""
 
 Angles = Float[np.ndarray, " links"]
 Lengths = Float[np.ndarray, " links"]
@@ -75,7 +80,7 @@ def _cyclic(angles: Angles, lengths: Lengths, target: Target) -> Angles:
             points = chain_points(angles, lengths)
             arm, goal = points[-1] - points[joint], target - points[joint]
             if min(np.linalg.norm(arm), np.linalg.norm(goal)) <= _CLOSE * scale:
-                continue  # a direction of length zero: any turn is as good as none
+                continue  # the direction is undefined: this joint does not turn
             cross, dot = arm[0] * goal[1] - arm[1] * goal[0], arm @ goal
             angles[joint:] += np.arctan2(cross, dot)
         if np.linalg.norm(chain_points(angles, lengths)[-1] - target) <= _CLOSE * scale:
@@ -98,7 +103,7 @@ def _settle(angles: Angles, lengths: Lengths, target: Target) -> Angles:
             break
         slope = _slope(now, lengths)
         if np.linalg.norm(slope.T @ miss) <= 1e-7 * scale * np.linalg.norm(miss):
-            # rods in line with the target pull straight at it: bend them
+            # with all rods in line with the target the Jacobian is singular: bend the chain a little
             now, damping = now + 0.05 * (-1.0) ** np.arange(len(now)), 1e-3
             miss = target - chain_points(now, lengths)[-1]
             continue
@@ -114,7 +119,8 @@ def _settle(angles: Angles, lengths: Lengths, target: Target) -> Angles:
 
 
 def _least(angles: Angles, lengths: Lengths, target: Target) -> Angles:
-    """The nearest angles with the last bob at the target: there first, then back along the ways that keep it there."""
+    """The nearest angles with the last bob at the target: first reach it, then approach the given angles along the
+    configurations that keep it there."""
     now, share = _settle(angles, lengths, target), 1.0
     if np.linalg.norm(chain_points(now, lengths)[-1] - target) > _CLOSE * float(lengths.sum()):
         now = _settle(_cyclic(angles, lengths, target), lengths, target)

@@ -120,7 +120,7 @@ def accelerations(system: System, t: Number, q: VectorLike, v: VectorLike) -> Po
 
 
 def tensions(system: System, t: Number, q: VectorLike, v: VectorLike) -> PerLink:
-    """What the rods of a `Pendulum` pull with, where they are massless; negative in a rod that pushes.
+    """The tensions of the massless rods of a `Pendulum`; negative under compression.
 
     Friction and gravity count as forces on the bobs; forces added by `system.forced` as couples on the rods.
     """
@@ -130,7 +130,7 @@ def tensions(system: System, t: Number, q: VectorLike, v: VectorLike) -> PerLink
 
 
 def checked(system: System, t: Number, q: VectorLike, v: VectorLike) -> tuple[System, Scalar, Point, Point]:
-    """A pendulum and a state of it as arrays, or a sentence that says what is wrong."""
+    """A pendulum and a state of it as arrays; `ValueError` for other systems and shapes."""
     known = isinstance(system, System) and {"lengths", "masses", "gravity"} <= set(system.parameters)
     if not known or system.constraints is not None or "stiffness" in system.parameters:
         raise ValueError("This is for systems made by hl.Pendulum, without further constraints.")
@@ -229,7 +229,7 @@ def _components(count: int) -> dict[str, str]:
 def pivot_at(
     pivot: ArrayFunction | None, dimension: int, parametric: bool
 ) -> Callable[[Scalar, Parameters], Float[Array, "1 d"]]:
-    """Where the pivot is at t, as one row; the origin when nothing was said."""
+    """Where the pivot is at t, as one row; the origin by default."""
     if pivot is None:
         return lambda t, p: jnp.zeros((1, dimension))
 
@@ -246,7 +246,7 @@ def pivot_at(
 
 
 def _driven(system: System, links: dict[str, Any], torque: Callable[..., Any] | None, parametric: bool) -> System:
-    """With friction of the air first, then what acts on the rods' angles."""
+    """With air drag first, then what acts on the rods' angles."""
     hung: Any = system.positions
     if "damping" in links:
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LONGITUDE, LATITUDE = 35.0, 36.0
-_PIXELS = 320
+_PIXELS = 320  # of the sphere's picture in each direction
 
 
 def upright(x: Any) -> np.ndarray:

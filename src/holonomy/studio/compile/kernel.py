@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
-from holonomy.trace.native.object_file import Parcel, Routine
+from holonomy.trace.native.object_file import ObjectFile, Routine
 
 _NOT_FINITE: Final = 1
 _SENTENCES: Final = {
@@ -37,7 +37,7 @@ class Layout:
 class CompiledProgram:
     """A kernel before it is loaded: bytes and numbers, to be sent between processes or kept on disk."""
 
-    parcels: Mapping[str, Parcel]
+    object_files: Mapping[str, ObjectFile]
     layout: Layout
     engine: str
     method: str
@@ -68,7 +68,7 @@ class Kernel:
         self.engine = compile_program.engine
         self.method = compile_program.method
         self.traits = compile_program.traits
-        self.routines = {name: Routine(parcel) for name, parcel in compile_program.parcels.items()}
+        self.routines = {name: Routine(file) for name, file in compile_program.object_files.items()}
         self._start, self._advance = self.routines["start"], self.routines["advance"]
         n, layout = self.layout.coordinates, self.layout
         sizes = (1, n, n, layout.channels, layout.points * layout.dimension, layout.strains)

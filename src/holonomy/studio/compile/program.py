@@ -16,7 +16,7 @@ from holonomy.motion.loops import plain
 from holonomy.studio.compile.kernel import CompiledProgram, Layout
 from holonomy.systems import System
 from holonomy.trace.lowering.statements import Unsupported
-from holonomy.trace.native.object_file import XLA, Parcel, export, pack
+from holonomy.trace.native.object_file import XLA, ObjectFile, export, pack
 
 _log = logging.getLogger(__name__)
 
@@ -81,14 +81,14 @@ def compile_program(program: Program) -> CompiledProgram:
         "start": (start, (numbers, time, zeros, zeros)),
         "advance": (advance, (numbers, np.zeros(width), np.zeros(2), np.zeros(2, np.int64))),
     }
-    parcels = {name: _compiled(function, args) for name, (function, args) in functions.items()}
-    parcels |= {name: _packed(function, *args) for name, (function, args) in program.routines.items()}
-    native = all(parcel.identity != XLA for parcel in parcels.values())
+    object_files = {name: _compiled(function, args) for name, (function, args) in functions.items()}
+    object_files |= {name: _packed(function, *args) for name, (function, args) in program.routines.items()}
+    native = all(file.identity != XLA for file in object_files.values())
     engine = "native (one machine function)" if native else "xla on cpu (no native code for this structure)"
-    return CompiledProgram(parcels, _layout(program), engine, method.label, _traits(method))
+    return CompiledProgram(object_files, _layout(program), engine, method.label, _traits(method))
 
 
-def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Parcel:
+def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> ObjectFile:
     """Machine code, or where there is none the function as XLA runs it."""
     try:
         return pack(function, args)
@@ -97,10 +97,10 @@ def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Parcel:
         return export(function, args)
 
 
-_kept: dict[Any, Parcel] = {}
+_kept: dict[Any, ObjectFile] = {}
 
 
-def _packed(function: Callable[..., Any], *args: Any) -> Parcel:
+def _packed(function: Callable[..., Any], *args: Any) -> ObjectFile:
     """A lab's own routine: several structures may share one, so that each function is compiled once."""
     key = (function, tuple((np.shape(a), np.asarray(a).dtype.str) for a in args))
     if key not in _kept:

@@ -88,7 +88,7 @@ class Algebra:
         return self.graph.node(op, (x,), dtype)
 
 
-_LONG_SUM: Final = 8
+_LONG_SUM: Final = 8  # terms above which a sum is added in two halves
 
 
 def _is(node: Node, value: float) -> bool:
@@ -272,7 +272,7 @@ def _pow(k: Algebra, a: Node, b: Node) -> Node:
     return k.raw("pow", a, b)
 
 
-_LARGEST_POWER: Final = 16
+_LARGEST_POWER: Final = 16  # largest exponent written as products: at most 8 multiplications
 _SMALLEST_DIVISOR: Final = 1e-30  # its reciprocal is a number in single precision too
 
 

@@ -339,7 +339,7 @@ class Lowering:
         return Plan(self.root, self.homes, self.aliases, tuple(inputs), outputs)
 
 
-_SELECTED: Final = 4
+_SELECTED: Final = 4  # elements up to which a variable index becomes a chain of selections instead of memory
 
 
 def _uniform(array: np.ndarray) -> bool:

@@ -14,9 +14,9 @@ from holonomy.trace.lowering.statements import Block, Branch, Buffer, Copy, Load
 from holonomy.trace.native.instructions import scalar, type_of
 from holonomy.trace.native.vector_math import hexadecimal
 
-_STACK_BYTES: Final = 4096
-_STACK_IN_ALL: Final = 65536
-_ALIGN: Final = 64
+_STACK_BYTES: Final = 4096  # largest buffer on the stack; larger ones are in the scratch memory
+_STACK_IN_ALL: Final = 65536  # of all of them: a small part of the stack that a thread has
+_ALIGN: Final = 64  # bytes: a cache line, and the widest vector register
 
 
 class Emitter:

@@ -60,7 +60,7 @@ def vector_width() -> int:
 
 
 def identity() -> str:
-    """What machine code depends on besides its IR: LLVM, processor, and the way we drive them."""
+    """What machine code depends on besides its IR: LLVM, processor, and the lists of passes."""
     version = ".".join(map(str, llvm.llvm_version_info))
     return f"llvmlite {llvmlite.__version__} LLVM {version} {_target()[1]} passes {_PASSES}"
 
@@ -80,8 +80,8 @@ def load(ir: str) -> Loaded:
         return link(assemble(ir))
 
 
-_PASSES = 2
-_LONG = 1500
+_PASSES = 2  # version of the lists of passes below, part of the name under which code is kept on disk
+_LONG = 1500  # lines of IR beyond which the full list of passes takes longer than it saves
 
 
 def assemble(ir: str) -> bytes:

@@ -20,7 +20,7 @@ XLA: Final = "xla"
 
 
 @dataclass(frozen=True)
-class Parcel:
+class ObjectFile:
     """A function as an object file for this machine, with the shapes and types of what goes in and comes out.
 
     `identity` says what made the code; for a function exported for XLA it is `XLA`.
@@ -34,8 +34,8 @@ class Parcel:
     outputs: tuple[tuple[tuple[int, ...], str], ...]
 
 
-def pack(function: Callable[..., Any], example_args: Sequence[Any]) -> Parcel:
-    """The parcel of a function of arrays, traced at arguments shaped like `example_args`.
+def pack(function: Callable[..., Any], example_args: Sequence[Any]) -> ObjectFile:
+    """The object file of a function of arrays, traced at arguments shaped like `example_args`.
 
     Its results are the leaves of what the function returns. Raises `Unsupported` for what has no native form.
     """
@@ -45,7 +45,7 @@ def pack(function: Callable[..., Any], example_args: Sequence[Any]) -> Parcel:
     taken = len(plan.inputs) - len(hidden)
     with attempt("compiling with LLVM"):
         code = machine.assemble(ir)
-    return Parcel(
+    return ObjectFile(
         code,
         machine.identity(),
         scratch,
@@ -55,8 +55,8 @@ def pack(function: Callable[..., Any], example_args: Sequence[Any]) -> Parcel:
     )
 
 
-def export(function: Callable[..., Any], example_args: Sequence[Any]) -> Parcel:
-    """The parcel of a function that has no native form: its program for XLA, compiled where it is loaded."""
+def export(function: Callable[..., Any], example_args: Sequence[Any]) -> ObjectFile:
+    """The object file of a function that has no native form: its program for XLA, compiled where it is loaded."""
     import jax
     import jax.export
 
@@ -67,7 +67,7 @@ def export(function: Callable[..., Any], example_args: Sequence[Any]) -> Parcel:
     exported = jax.export.export(jax.jit(flat))(*[jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args])
     inputs = tuple((a.shape, a.dtype.str) for a in args)
     outputs = tuple((tuple(a.shape), np.dtype(a.dtype).str) for a in exported.out_avals)
-    return Parcel(bytes(exported.serialize()), XLA, 0, inputs, (), outputs)
+    return ObjectFile(bytes(exported.serialize()), XLA, 0, inputs, (), outputs)
 
 
 def _specified(arrays: Sequence[Any]) -> tuple[tuple[tuple[int, ...], str], ...]:
@@ -77,22 +77,22 @@ def _specified(arrays: Sequence[Any]) -> tuple[tuple[tuple[int, ...], str], ...]
 
 
 class Routine:
-    """A parcel loaded into this process. Other threads run while it does."""
+    """An object file loaded into this process. Other threads run while it does."""
 
-    def __init__(self, parcel: Parcel):
-        self._inputs = [(shape, np.dtype(kind)) for shape, kind in parcel.inputs]
-        self._outputs = [(shape, np.dtype(kind)) for shape, kind in parcel.outputs]
-        self._run = _in_xla(parcel) if parcel.identity == XLA else self._native(parcel)
+    def __init__(self, file: ObjectFile):
+        self._inputs = [(shape, np.dtype(kind)) for shape, kind in file.inputs]
+        self._outputs = [(shape, np.dtype(kind)) for shape, kind in file.outputs]
+        self._run = _in_xla(file) if file.identity == XLA else self._native(file)
 
-    def _native(self, parcel: Parcel) -> Callable[..., Any]:
-        if parcel.identity != machine.identity():
+    def _native(self, file: ObjectFile) -> Callable[..., Any]:
+        if file.identity != machine.identity():
             raise ValueError("This machine code was made on another machine or by another LLVM; compile it again.")
-        loaded = machine.link(parcel.code)
-        row = ctypes.c_void_p * (len(self._inputs) + len(parcel.hidden) + len(self._outputs))
-        hidden = [_place(array) for array in parcel.hidden]
+        loaded = machine.link(file.code)
+        row = ctypes.c_void_p * (len(self._inputs) + len(file.hidden) + len(self._outputs))
+        hidden = [_place(array) for array in file.hidden]
 
         def run(given: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
-            scratch = np.empty(parcel.scratch, np.uint8)
+            scratch = np.empty(file.scratch, np.uint8)
             loaded.kernel(row(*map(_place, given), *hidden, *map(_place, results)), _place(scratch))
 
         return run
@@ -109,11 +109,11 @@ class Routine:
         return results
 
 
-def _in_xla(parcel: Parcel) -> Callable[..., Any]:
+def _in_xla(file: ObjectFile) -> Callable[..., Any]:
     import jax
     import jax.export
 
-    function = jax.jit(jax.export.deserialize(bytearray(parcel.code)).call)
+    function = jax.jit(jax.export.deserialize(bytearray(file.code)).call)
 
     def run(given: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
         for result, value in zip(results, function(*given), strict=True):

@@ -20,8 +20,8 @@ _COS: Final = (
 )  # fmt: skip
 _TWO_OVER_PI: Final = float.fromhex("0x1.45f306dc9c883p-1")
 _HALF_PI: Final = tuple(map(float.fromhex, ("0x1.921fb54400000p+0", "0x1.0b4611a600000p-34", "0x1.3198a2e037073p-69")))
-_ROUNDER: Final = 1.5 * 2.0**52
-_LARGE: Final = 2.0**20
+_ROUNDER: Final = 1.5 * 2.0**52  # adding and subtracting it rounds to a whole number
+_LARGE: Final = 2.0**20  # beyond, the reduction would lose digits, and the C library is called
 
 
 def hexadecimal(x: float) -> str:

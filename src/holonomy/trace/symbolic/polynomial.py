@@ -21,8 +21,8 @@ Exponent = int | Fraction
 Monomial = tuple[tuple[int, Exponent], ...]
 
 ONE: Final[Monomial] = ()
-_LARGEST_PRODUCT: Final = 20_000
-_LARGEST_POWER: Final = 400
+_LARGEST_PRODUCT: Final = 20_000  # terms of a product beyond which its factors are kept as they are
+_LARGEST_POWER: Final = 400  # the same for a power
 _DENOMINATORS: Final = frozenset({1, 2, 3, 4, 6, 8, 12, 16})
 
 
@@ -216,7 +216,7 @@ class Ring:
         return len(inside) == 1 or (e > 0 and len(inside) ** e <= _LARGEST_POWER and not self._closed(inside))
 
     def _settle(self, monomial: Monomial, c: Fraction) -> Poly:
-        """A monomial in which a root has met itself, as the sum it stands for."""
+        """Replace √P·√P by P: a monomial with a whole power of a root, as the sum that it equals."""
         result = Poly(self, {tuple([f for f in monomial if not self._unfolds(*f)]): c})
         for i, e in monomial:
             if self._unfolds(i, e):

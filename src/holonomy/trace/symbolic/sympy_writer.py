@@ -12,7 +12,7 @@ from holonomy.trace.graph.operations import named
 from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.symbolic.polynomial import ONE, Atom, Monomial, Poly, Ring
 
-_LARGEST_FACTORED: Final = 8
+_LARGEST_FACTORED: Final = 8  # terms; longer sums are not factored
 
 _SYMPY: Final[dict[str, Callable[..., Any]]] = {
     **{op: getattr(sp, name) for op, name in named("sympy").items()},

@@ -320,8 +320,8 @@ def _platform_index(low: Lowering, site: Site) -> Value:
     return low.constant(np.int32(chosen))
 
 
-_FEW: Final = 4
-_TEMPLATE_COST: Final = 200
+_FEW: Final = 4  # elements up to which a changing loop variable stays in scalars
+_TEMPLATE_COST: Final = 200  # operations above which a body that is called again is lowered once and copied
 
 RULES: Final[dict[str, Any]] = {
     "call": _call,

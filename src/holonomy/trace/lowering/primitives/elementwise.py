@@ -43,7 +43,7 @@ def _shared_position(low: Lowering, position: list[Node], shape: tuple[int, ...]
     return [low.index(0) if n == 1 else p for p, n in zip(trailing, shape, strict=True)]
 
 
-_FEW: Final = 4
+_FEW: Final = 4  # elements up to which an operand of a loop stays in scalars
 
 
 def _plain(op: str) -> Callable[..., Value]:

@@ -194,8 +194,8 @@ def _scatter_looped(
     return low.scalars(out) if isinstance(x, Scalars) else out
 
 
-_FEW: Final = 4
-_CHOICES: Final = 32
+_FEW: Final = 4  # elements up to which reading at a variable index is a chain of selections
+_CHOICES: Final = 32  # selections up to which writing at variable indices does not need memory
 
 RULES: Final[dict[str, Any]] = {
     "dynamic_slice": _dynamic_slice,
