@@ -69,7 +69,7 @@ export interface ChoiceView {
   readonly default: string;
 }
 
-/** On or off, set by `SetToggle`. */
+/** A switch, set by `SetToggle`. */
 export interface ToggleView {
   readonly name: string;
   readonly label: string;
@@ -206,7 +206,7 @@ export interface CurveView {
   readonly points: string;
 }
 
-/** A place with a letter, that does not move and cannot be held. */
+/** A marked place with a letter; it does not move and cannot be dragged. */
 export interface MarkView {
   readonly label: string;
   readonly x: number;
@@ -261,7 +261,7 @@ export interface Refused {
   readonly command: string;
 }
 
-/** The whole state as a versioned JSON document, for a link or a file; `Restore` takes it back, bit for bit. */
+/** The complete state as a versioned JSON document, for a link or a file; `Restore` restores it bit for bit. */
 export interface Shared {
   readonly type: "shared";
   readonly document: string;
@@ -304,7 +304,7 @@ export interface Surface {
   readonly values: string;
 }
 
-/** Lines and marks that stand still; they replace those that were sent before. */
+/** Lines and marks that do not move; they replace those that were sent before. */
 export interface Curves {
   readonly type: "curves";
   readonly picture: number;
@@ -314,17 +314,17 @@ export interface Curves {
   readonly note: string;
 }
 
-/** Let time run. */
+/** Start or continue the motion. */
 export interface Play {
   readonly type: "play";
 }
 
-/** Hold time where it is. */
+/** Pause the motion. */
 export interface Pause {
   readonly type: "pause";
 }
 
-/** Move by `frames` pictures: forward when positive, back to the exact earlier state when negative. */
+/** Move by `frames` frames: forward when positive, back to the exact earlier state when negative. */
 export interface Step {
   readonly type: "step";
   readonly frames: number;
@@ -332,7 +332,7 @@ export interface Step {
   readonly repeat: boolean;
 }
 
-/** Go to the exact state at the picture nearest to this time, between a frame's `oldest` and `newest`. */
+/** Go to the exact state at the frame nearest to this time, between a frame's `oldest` and `newest`. */
 export interface Seek {
   readonly type: "seek";
   readonly time: number;
@@ -340,13 +340,13 @@ export interface Seek {
   readonly settled: boolean;
 }
 
-/** Take hold of a body. Time stands still until `DragEnd`. */
+/** Start to drag a body. The motion pauses until `DragEnd`. */
 export interface DragBegin {
   readonly type: "drag-begin";
   readonly body: number;
 }
 
-/** Bring the body held as near to (x, y, z) as the system lets it, at rest. In a plane z is 0. */
+/** Bring the dragged body as near to (x, y, z) as the system allows, at rest. In a plane z is 0. */
 export interface DragMove {
   readonly type: "drag-move";
   readonly x: number;
@@ -354,7 +354,7 @@ export interface DragMove {
   readonly z: number;
 }
 
-/** Let the body go, with the velocity (x, y, z) of the hand where `BodyView.throws`, else at rest. */
+/** Release the body, with the velocity (x, y, z) of the pointer where `BodyView.throws`, else at rest. */
 export interface DragEnd {
   readonly type: "drag-end";
   readonly x: number;
@@ -362,7 +362,7 @@ export interface DragEnd {
   readonly z: number;
 }
 
-/** Give one parameter a value, keeping positions and velocities as far as the structure lets it. */
+/** Give one parameter a value, keeping positions and velocities as far as the structure allows. */
 export interface SetParameter {
   readonly type: "set-parameter";
   readonly name: string;
@@ -371,7 +371,7 @@ export interface SetParameter {
   readonly settled: boolean;
 }
 
-/** Take one of the options of a choice. */
+/** Choose one of the options of a choice. */
 export interface SetChoice {
   readonly type: "set-choice";
   readonly name: string;
@@ -413,12 +413,12 @@ export interface Redo {
   readonly type: "redo";
 }
 
-/** Ask for the whole state as a document; `Shared` brings it. */
+/** Ask for the complete state as a document; `Shared` brings it. */
 export interface Share {
   readonly type: "share";
 }
 
-/** Take over the state in a document that `Shared` brought, now or long ago. */
+/** Restore the state in a document that `Shared` brought, in this session or an earlier one. */
 export interface Restore {
   readonly type: "restore";
   readonly document: string;

@@ -1,4 +1,4 @@
-"""What it looks like: plots, animations, notebook views and pages that replay."""
+"""Pictures of runs: plots, animations, notebook views and pages that replay."""
 
 from holonomy.show.animate import animate as animate
 from holonomy.show.html import export as export

@@ -56,7 +56,7 @@ class RunView:
     sketch: PictureShape | None
 
     def lab(self, title: str, summary: str, method: str, dt: float, duration: float, speed: float) -> messages.LabView:
-        """What the viewer is told."""
+        """The description that the viewer gets."""
         from holonomy.viewer.protocol import messages
 
         channels = self.channels()
@@ -71,7 +71,7 @@ class RunView:
         )  # fmt: skip
 
     def energies(self) -> tuple[messages.EnergyView, ...]:
-        """Kinetic, potential and total energy, or the total alone where there is no telling the two apart."""
+        """Kinetic, potential and total energy, or the total alone where the two are not known."""
         from holonomy.viewer.protocol import messages
 
         label = "Total" if self.natural else "Energy"
@@ -225,7 +225,7 @@ def welcome(view: messages.LabView) -> messages.Welcome:
 def controls(
     view: messages.LabView, certificate: messages.CertificateView, size: float, speed: float
 ) -> messages.Controls:
-    """What the viewer's controls show to begin with."""
+    """What the viewer's controls show at first."""
     from holonomy.viewer.protocol import messages
 
     count = max(1, len(view.bodies))

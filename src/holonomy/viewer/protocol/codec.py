@@ -25,7 +25,7 @@ class MessageError(ValueError):
 
 
 def decode(text: str) -> messages.Command:
-    """The command that `text` says, or `MessageError`."""
+    """The command in `text`, or `MessageError`."""
     if seen := _SEEN.fullmatch(text):  # one comes for every frame
         return messages.Seen(int(seen[1]))
     if len(text) > LONGEST_MESSAGE:

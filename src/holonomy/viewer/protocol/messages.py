@@ -1,6 +1,6 @@
 """What the studio's server and its page say to each other.
 
-Three vocabularies, and nothing else travels:
+Three kinds of messages, and no others:
 
 * **commands**, JSON, page to server: the members of `COMMANDS`;
 * **notices**, JSON, server to page: the members of `NOTICES`, in `holonomy.viewer.protocol.notices`;
@@ -102,17 +102,17 @@ Index = Annotated[int, Range(0, 65535)]
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Let time run."""
+    """Start or continue the motion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Hold time where it is."""
+    """Pause the motion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Move by `frames` pictures: forward when positive, back to the exact earlier state when negative."""
+    """Move by `frames` frames: forward when positive, back to the exact earlier state when negative."""
 
     frames: Annotated[int, Range(-600, 600)]
     repeat: bool
@@ -121,7 +121,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Seek:
-    """Go to the exact state at the picture nearest to this time, between a frame's `oldest` and `newest`."""
+    """Go to the exact state at the frame nearest to this time, between a frame's `oldest` and `newest`."""
 
     time: Annotated[float, Range(-1e9, 1e9)]
     settled: bool
@@ -130,14 +130,14 @@ class Seek:
 
 @dataclass(frozen=True, slots=True)
 class DragBegin:
-    """Take hold of a body. Time stands still until `DragEnd`."""
+    """Start to drag a body. The motion pauses until `DragEnd`."""
 
     body: Index
 
 
 @dataclass(frozen=True, slots=True)
 class DragMove:
-    """Bring the body held as near to (x, y, z) as the system lets it, at rest. In a plane z is 0."""
+    """Bring the dragged body as near to (x, y, z) as the system allows, at rest. In a plane z is 0."""
 
     x: Metres
     y: Metres
@@ -146,7 +146,7 @@ class DragMove:
 
 @dataclass(frozen=True, slots=True)
 class DragEnd:
-    """Let the body go, with the velocity (x, y, z) of the hand where `BodyView.throws`, else at rest."""
+    """Release the body, with the velocity (x, y, z) of the pointer where `BodyView.throws`, else at rest."""
 
     x: Metres
     y: Metres
@@ -155,7 +155,7 @@ class DragEnd:
 
 @dataclass(frozen=True, slots=True)
 class SetParameter:
-    """Give one parameter a value, keeping positions and velocities as far as the structure lets it."""
+    """Give one parameter a value, keeping positions and velocities as far as the structure allows."""
 
     name: Name
     value: Annotated[float, Range(-1e12, 1e12)]
@@ -165,7 +165,7 @@ class SetParameter:
 
 @dataclass(frozen=True, slots=True)
 class SetChoice:
-    """Take one of the options of a choice."""
+    """Choose one of the options of a choice."""
 
     name: Name
     value: Name
@@ -212,12 +212,12 @@ class Redo:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Ask for the whole state as a document; `Shared` brings it."""
+    """Ask for the complete state as a document; `Shared` brings it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """Take over the state in a document that `Shared` brought, now or long ago."""
+    """Restore the state in a document that `Shared` brought, in this session or an earlier one."""
 
     document: Annotated[str, Text(LONGEST_DOCUMENT)]
 

@@ -73,7 +73,7 @@ class ChoiceView:
 
 @dataclass(frozen=True, slots=True)
 class ToggleView:
-    """On or off, set by `SetToggle`."""
+    """A switch, set by `SetToggle`."""
 
     name: str
     label: str
@@ -276,7 +276,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The whole state as a versioned JSON document, for a link or a file; `Restore` takes it back, bit for bit."""
+    """The complete state as a versioned JSON document, for a link or a file; `Restore` restores it bit for bit."""
 
     document: str
 
@@ -340,7 +340,7 @@ class CurveView:
 
 @dataclass(frozen=True, slots=True)
 class MarkView:
-    """A place with a letter, that does not move and cannot be held."""
+    """A marked place with a letter; it does not move and cannot be dragged."""
 
     label: str
     x: float
@@ -350,7 +350,7 @@ class MarkView:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Lines and marks that stand still; they replace those that were sent before."""
+    """Lines and marks that do not move; they replace those that were sent before."""
 
     picture: int
     curves: tuple[CurveView, ...]

@@ -106,7 +106,7 @@ def _comment(text: str, indent: str) -> str:
 
 
 def _field_notes(kind: type) -> dict[str, str]:
-    """The string below a field, which Python itself forgets."""
+    """The strings below fields, which Python does not keep."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
     body = typing.cast(ast.ClassDef, tree.body[0]).body
     notes: dict[str, str] = {}
