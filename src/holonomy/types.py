@@ -36,6 +36,11 @@ Time: TypeAlias = float | Scalar
 Tree: TypeAlias = Any
 State: TypeAlias = Tree
 
+# Of a run: one number, or under vmap one for each member.
+Whole: TypeAlias = int | np.integer | Int[AnyArray, "..."]
+Decimal: TypeAlias = float | np.floating | Float[AnyArray, "..."]
+Truth: TypeAlias = bool | np.bool_ | Bool[AnyArray, "..."]
+
 # ── What a person may pass ───────────────────────────────────────────────────────────────────────
 # Shapes are checked with a sentence where the numbers arrive, not by the type.
 Number: TypeAlias = float | int | np.floating | np.integer | Real[AnyArray, ""]

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops import plain
@@ -17,7 +17,7 @@ from holonomy.motion.problem import Problem
 from holonomy.motion.run.result import Result
 from holonomy.motion.save_times import Plan
 from holonomy.systems.result_code import Code
-from holonomy.types import AnyArray
+from holonomy.types import Whole
 
 ProgressBar = Callable[[float], Any]
 
@@ -29,7 +29,7 @@ class Driven:
     times: Float[np.ndarray, " times"]
     rows: plain.Snapshot
     result: Result
-    work: int | Int[AnyArray, ""]
+    work: Whole
     happened: Events | None
     engine: str
     refusal: str

@@ -21,14 +21,14 @@ from holonomy.motion.run.run import Run
 from holonomy.systems import System
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
-from holonomy.types import AnyArray
+from holonomy.types import AnyArray, Whole
 
 
 def build(
     t: AnyArray,
     rows: Snapshot,
     result: Result,
-    work: int | AnyArray,
+    work: Whole,
     provenance: Provenance,
     *,
     system: System | None = None,
@@ -59,7 +59,7 @@ def of_problem(
     t: AnyArray,
     rows: Snapshot,
     result: Result,
-    work: int | AnyArray,
+    work: Whole,
     dt: float,
     *,
     happened: Events | None = None,

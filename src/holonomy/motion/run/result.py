@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxtyping import Bool, Float, Int
-
 from holonomy.motion.run.verdict import close_encounter
 from holonomy.systems.result_code import Code
-from holonomy.types import AnyArray
+from holonomy.types import Decimal, Truth, Whole
 
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
@@ -53,13 +51,13 @@ class Result:
     touched without crossing, several met at once, or impacts that pile up. Gradients of such a run are NaN.
     """
 
-    code: int | Int[AnyArray, ...]
-    t: float | Float[AnyArray, ...]
-    steps: int | Int[AnyArray, ...]
-    differentiable: bool | Bool[AnyArray, ...] = True
+    code: Whole
+    t: Decimal
+    steps: Whole
+    differentiable: Truth = True
 
     @property
-    def ok(self) -> bool | Bool[AnyArray, ...]:
+    def ok(self) -> Truth:
         """True where the run reached its end, or a terminal event."""
         return (self.code == int(Code.ok)) | (self.code == int(Code.event))
 

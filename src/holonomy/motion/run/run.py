@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from holonomy.motion.events import event_log
 from holonomy.motion.events.event import Watched
@@ -18,7 +18,7 @@ from holonomy.motion.run.positions import Drawn
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.systems import System
-from holonomy.types import AnyArray, Numbers
+from holonomy.types import AnyArray, Numbers, Whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ class Run(eqx.Module):
     multipliers: Float[AnyArray, "*batch times conditions"]
     violation: Float[AnyArray, "*batch times 2"]
     result: Result
-    work: int | Int[AnyArray, "*batch"]
+    work: Whole
     system: System | None
     method: AbstractMethod | None
     provenance: Provenance = eqx.field(static=True)
