@@ -19,8 +19,8 @@ from holonomy.systems.result_code import Code
 from holonomy.types import ArrayLike
 
 TOLERANCE = 1e-9
-_FIRST = 128
-_LAST = 2**21
+_FIRST = 128  # steps of the first trial
+_LAST = 2**21  # steps of the last trial at most
 _LEAST_ORDER = 0.5  # differences that shrink more slowly, as those at round-off do, count as if of this order
 
 

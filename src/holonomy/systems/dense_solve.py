@@ -1,4 +1,4 @@
-r"""Small dense solves for the hot loop.
+r"""Small dense solves, for every stage of a step.
 
 A LAPACK call costs more than a 2×2 system's whole right-hand side, so small symmetric positive definite matrices are
 factored in straight-line code: \(A = L D L^\top\), no square roots, lower triangle only.
@@ -17,8 +17,8 @@ from holonomy.types import Flag, Tree
 # The kind of a factorisation and its data, arrays or lists of the entries; `back_substitute` knows the kinds.
 Factored: TypeAlias = tuple[str, Tree]
 
-UNROLLED = 8
-CLOSED = 3
+UNROLLED = 8  # rows up to which a factorisation is written out in scalars
+CLOSED = 3  # rows up to which a general matrix is inverted in closed form
 _LOST_PIVOT = 1e-13  # a pivot so small against its diagonal entry is rounding
 RANK = 1e-6  # rows of a matrix at an angle below this count as dependent
 
@@ -100,7 +100,7 @@ def eliminate(a: Float[Array, "n n"]) -> tuple[Factored, Flag]:
     inverse = []
     good = jnp.bool_(True)
     for j in range(n):
-        # a pivot lost in the rounding of its own row is as good as none
+        # a pivot of the size of rounding in its row counts as zero
         good = good & (rows[j][j] > _LOST_PIVOT * jnp.abs(a[j, j]))
         inverse.append(1.0 / rows[j][j])
         for i in range(j + 1, n):

@@ -19,7 +19,7 @@ from holonomy.types import Matrix, Number, Scalar, Vector
 Lagrangian = Callable[[Number, Vector, Vector], Scalar]
 Force = Callable[[Number, Vector, Vector], Vector]
 
-_NEWTON = 30
+_NEWTON = 30  # iterations of the inverse Legendre transform at most
 
 
 def momentum(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> Vector:

@@ -17,8 +17,8 @@ import jax.numpy as jnp
 
 from holonomy.types import Count, Flag, Vector
 
-_SIMPLIFIED = 40
-_FULL = 25
+_SIMPLIFIED = 40  # iterations with a frozen matrix at most
+_FULL = 25  # iterations with the exact Jacobian at most
 _FLOOR = 1e5  # in units of round-off: corrections that do not halve any more below this are noise
 _NOISE = 1e-7  # where the system's own functions cancel digits, corrections may stop shrinking as high as this
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from holonomy.show.notebook_widget import StudioView
     from holonomy.systems.equations.derive import Equations
 
-_BATCH = 256
+_BATCH = 256  # states per compiled call of `places`
 
 
 class System(eqx.Module):
@@ -353,7 +353,7 @@ class System(eqx.Module):
 
 
 def vector(name: str, value: VectorLike, shape: tuple[int, ...], system: System) -> Float[AnyArray, " n"]:
-    """A state vector from what a user passed, or a sentence that says what it should have been."""
+    """A state vector from a user's argument; `ValueError` where it has another shape or is no array of numbers."""
     array = number(name, value)
     if array.shape != shape:
         raise ValueError(

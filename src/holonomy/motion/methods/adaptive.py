@@ -17,7 +17,7 @@ from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code
 from holonomy.types import Number, Point, Tangent, Time, Tree
 
-_MAX_STEPS = 16384
+_MAX_STEPS = 16384  # inner steps between two saved times at most
 # The least rtol in roundings: below it the error estimate of order 8, a sum of twelve slopes, is rounding alone.
 _LEAST = 20
 

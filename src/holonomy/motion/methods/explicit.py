@@ -12,6 +12,6 @@ class RK4(AbstractTableauMethod):
 
 
 class Euler(AbstractTableauMethod):
-    """Euler's explicit method on (q, v). Order 1; its energy explodes, which is what it is here to show."""
+    """Euler's explicit method on (q, v). Order 1; the energy grows without bound, so it is for comparison only."""
 
     tableau = Tableau(a=((),), b=(1,), order=1)

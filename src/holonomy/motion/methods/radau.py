@@ -92,7 +92,7 @@ class Radau(AbstractMethod):
         local, y, w = system.local(q), state.y, state.stages[0]
         held = local.hold(t, y, w)
         if held is None:
-            nothing: Any = None  # without constraints nobody asks for multipliers
+            nothing: Any = None  # the multipliers of a system without constraints are never read
             return RadauState(state, nothing, None)
         few = conditions.accelerate(local, held, t, y, w)[1]
         every = conditions.spread(local, held, t, y, few)

@@ -25,7 +25,7 @@ from holonomy.types import Tree
 if TYPE_CHECKING:
     from holonomy.motion.methods.taylor import Taylor
 
-_STEPS_A_ROW = 1_000_000
+_STEPS_A_ROW = 1_000_000  # of heyoka between two saved times at most
 
 
 class Heyoka:

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 ORIGIN = -1
 """In a rod, the fixed point at the origin instead of a particle."""
 
-_SEEN = 200
-_MOST_PARTICLES = 64
+_SEEN = 200  # saved states that are looked at
+_MOST_PARTICLES = 64  # particles among which rods are looked for
 _MOST_RODS = 256
-_CONSTANT = 1e-7
-_ELSEWHERE = 8
-_ROWS = 256
+_CONSTANT = 1e-7  # relative change of a distance that counts as none: above the errors of a method, below motion
+_ELSEWHERE = 8  # random configurations in which a rod must have the same length
+_ROWS = 256  # states per compiled call
 _WORDS = {
     "embedded": "drawn as it lies in space",
     "stereographic": "drawn by stereographic projection from the south pole",

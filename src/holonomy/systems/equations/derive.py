@@ -25,7 +25,7 @@ from holonomy.trace.symbolic.sympy_writer import Writer
 if TYPE_CHECKING:
     from holonomy.systems.system import System
 
-_LONGEST = 60
+_LONGEST = 60  # terms of a solved acceleration that is still shown
 _UNBRACED = str.maketrans("", "", "_{}")
 
 

@@ -1,4 +1,4 @@
-"""Equations compared with automatic differentiation at random states, before anyone sees them."""
+"""Equations compared with automatic differentiation at random states, before they are shown."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from holonomy.systems.equations.symbols import Names
     from holonomy.systems.system import System
 
-TOLERANCE = 1e-9
-_WANTED = 3
-_TRIED = 60
+TOLERANCE = 1e-9  # relative to the size of the terms of a formula
+_WANTED = 3  # states at which all formulas must agree
+_TRIED = 60  # random states at most until so many lie in the domain of the functions
 # Where a function may have its domain: around 1, small, large, both signs.
 _RANGES = ((0.3, 1.4), (-1.0, 1.0), (1.1, 3.0), (-0.4, 0.4))
 
