@@ -15,14 +15,12 @@ from holonomy.extras import require
 from holonomy.motion.run import netcdf
 from holonomy.motion.run.netcdf import Contents, Variable
 from holonomy.motion.run.positions import drawn, kinetic
+from holonomy.notation import KINDS, QUANTITIES, ascii_unit
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from holonomy.motion.run.run import Run
-
-_UNITS = {"angle": "rad", "length": "m", "number": ""}
-_RATES = {"angle": "rad/s", "length": "m/s", "number": "1/s"}
 
 
 def to_dataset(run: Run) -> xr.Dataset:
@@ -44,7 +42,7 @@ def contents(run: Run) -> Contents:
     data = {
         "q": _variable(("time", "coordinate"), run.q, long_name="position"),
         "v": _variable(("time", "coordinate"), run.v, long_name="velocity"),
-        "energy": _variable(("time",), run.energy, long_name="energy", units="J"),
+        "energy": _variable(("time",), run.energy, long_name="energy", units=QUANTITIES["total"].unit),
         "momentum": _variable(("time", "coordinate"), run.momentum, long_name="momentum"),
         "pull": _variable(("time", "coordinate"), run.pull, long_name="derivative of L by q"),
     }
@@ -54,15 +52,15 @@ def contents(run: Run) -> Contents:
     if len(run.events):
         data |= _event_rows(run)
     if (moving := kinetic(run)) is not None:
-        data["kinetic"] = _variable(("time",), moving, long_name="kinetic energy", units="J")
+        data["kinetic"] = _variable(("time",), moving, long_name="kinetic energy", units=QUANTITIES["kinetic"].unit)
     if len(run.t) and (picture := drawn(run)) is not None:
-        about = {"long_name": "positions of the particles", "units": "m", "note": picture.note}
+        about = {"long_name": "positions of the particles", "units": KINDS["length"].unit, "note": picture.note}
         data["x"] = _variable(("time", "particle", "axis"), picture.x, **about, rods=json.dumps(picture.rods))
     coordinates = {
-        "time": _variable(("time",), run.t, units="s"),
+        "time": _variable(("time",), run.t, units=QUANTITIES["time"].unit),
         "coordinate": _variable(("coordinate",), list(run.names)),
-        "unit": _variable(("coordinate",), [_UNITS[k] for k in run.kinds]),
-        "unit_rate": _variable(("coordinate",), [_RATES[k] for k in run.kinds]),
+        "unit": _variable(("coordinate",), [KINDS[k].unit for k in run.kinds]),
+        "unit_rate": _variable(("coordinate",), [ascii_unit(KINDS[k].rate_unit) for k in run.kinds]),
     }
     return Contents(data, coordinates, provenance(run))
 
