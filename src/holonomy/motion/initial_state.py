@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jaxtyping import Float
 
 from holonomy.motion.loops.plain import CLOSE
 from holonomy.motion.methods.base import AbstractMethod
@@ -15,22 +16,23 @@ from holonomy.systems import System, lagrangian
 from holonomy.systems.constraints.conditions import Held
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
+from holonomy.types import AnyArray, Number, Point, Tangent
 
-_ROUND_OFF = 1e-14
+_ROUND_OFF = 1e-14  # of the size of the state: a start this near to the constraints is not moved
 
 
 class Conditions(NamedTuple):
     """What the constraints say at a state: values, rates, normals, what accelerations must cancel, at rest."""
 
-    position: Any
-    rates: Any
-    normals: Any
-    bias: Any
-    free: Any
-    at_rest: Any
+    position: Float[AnyArray, " holonomic"]
+    rates: Float[AnyArray, " conditions"]
+    normals: Float[AnyArray, "conditions n"]
+    bias: Float[AnyArray, " conditions"]
+    free: Float[AnyArray, " n"]
+    at_rest: Float[AnyArray, " conditions"]
 
 
-def conditions(system: System, t: Any, q: Any, v: Any) -> Conditions | None:
+def conditions(system: System, t: Number, q: Point, v: Tangent) -> Conditions | None:
     """The constraints at a state, for the checks below."""
     if system.constraints is None or not system.constraints.bilateral:
         return None
@@ -93,7 +95,9 @@ def with_walls(system: System, method: AbstractMethod, way: float) -> System:
     return contact.touching(replace(system, constraints=given), contact.apart(system))
 
 
-def consistent(system: System, t: float, q: Any, v: Any, mass: np.ndarray, seen: Conditions) -> tuple[System, Any, Any]:
+def consistent(
+    system: System, t: float, q: AnyArray, v: AnyArray, mass: np.ndarray, seen: Conditions
+) -> tuple[System, AnyArray, AnyArray]:
     """The system with the rank of its constraints, and the initial state on them to round-off."""
     given = system.constraints
     assert given is not None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import abc
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import equinox as eqx
 import jax
@@ -27,6 +28,24 @@ class Status(NamedTuple):
 def fine(work: int = 1) -> Status:
     """The status of a step that cannot fail."""
     return Status(jnp.int32(Code.ok), jnp.int32(work))
+
+
+class Runner(Protocol):
+    """What runs the loops of a method: `Engine`, or an integrator of another library in its place."""
+
+    @property
+    def name(self) -> str:
+        """What the certificate says."""
+        ...
+
+    @property
+    def refusal(self) -> str:
+        """Why there is no native code, at length; empty where there is."""
+        ...
+
+    def call(self, function: Callable[..., Tree], *args: Tree) -> Tree:
+        """The value of a function of PyTrees of arrays."""
+        ...
 
 
 class AbstractMethod(eqx.Module):
@@ -92,8 +111,8 @@ class AbstractMethod(eqx.Module):
         del state
         return step
 
-    def engine(self, system: System, wanted: str | None) -> Any:
-        """What runs the method's loops if not native code or XLA: an object as `Engine`; None for all but a few."""
+    def engine(self, system: System, wanted: str | None) -> Runner | None:
+        """What runs the method's loops if not native code or XLA; None for all but a few."""
         del system, wanted
         return None
 
