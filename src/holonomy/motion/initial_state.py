@@ -133,7 +133,8 @@ def _ranks(system: System, mass: np.ndarray, seen: Conditions) -> tuple[int, int
     """How many holonomic conditions are independent, and how many velocity ones besides; None when all are."""
     assert system.constraints is not None
     m, k = system.constraints.counts
-    whole, first = _rank(mass, seen.normals), _rank(mass, seen.normals[:m])
+    normals = np.asarray(seen.normals)
+    whole, first = _rank(mass, normals), _rank(mass, normals[:m])
     if whole == m + k:
         return None
     if whole == 0:
@@ -167,7 +168,8 @@ def _distances(seen: Conditions, m: int) -> tuple[float, float]:
         missed = normals @ move - value
         return float(np.max(np.abs(move), initial=0.0) + np.max(np.abs(missed), initial=0.0))
 
-    return away(seen.normals[:m], seen.position[:m]), away(seen.normals, seen.rates)
+    normals, position, rates = (np.asarray(x) for x in (seen.normals, seen.position, seen.rates))
+    return away(normals[:m], position[:m]), away(normals, rates)
 
 
 def _refuse_contradiction(seen: Conditions) -> None:

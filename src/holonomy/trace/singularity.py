@@ -92,9 +92,11 @@ def _denominator(name: str, params: dict[str, Any], signs: Sequence[Sign]) -> in
 
 
 # The value has the sign of its first argument, or the least that is known of all of them.
-_FIRST = frozenset(["sqrt", "cbrt", "rsqrt", "convert_element_type", "copy", "broadcast_in_dim", "reshape", "squeeze"])
-_FIRST |= frozenset(["expand_dims", "transpose", "slice", "rev", "reduce_sum", "cumsum", "gather", "dynamic_slice"])
-_FIRST |= frozenset(["sinh", "tanh", "asinh", "atan", "erf", "reduce_max", "reduce_min", "stop_gradient"])
+_FIRST = frozenset([
+    "sqrt", "cbrt", "rsqrt", "convert_element_type", "copy", "broadcast_in_dim", "reshape", "squeeze", "expand_dims",
+    "transpose", "slice", "rev", "reduce_sum", "cumsum", "gather", "dynamic_slice", "sinh", "tanh", "asinh", "atan",
+    "erf", "reduce_max", "reduce_min", "stop_gradient",
+])  # fmt: skip
 _LEAST = frozenset(["concatenate", "select_n", "min"])
 _POSITIVE = frozenset(["exp", "exp2", "cosh", "logistic"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -30,6 +30,7 @@ def fine(work: int = 1) -> Status:
     return Status(jnp.int32(Code.ok), jnp.int32(work))
 
 
+@runtime_checkable
 class Runner(Protocol):
     """What runs the loops of a method: `Engine`, or an integrator of another library in its place."""
 
