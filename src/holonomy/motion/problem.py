@@ -19,6 +19,7 @@ from holonomy.motion.methods.default import default_method
 from holonomy.motion.run import provenance
 from holonomy.motion.run.provenance import Provenance
 from holonomy.systems import System, lagrangian
+from holonomy.systems.constraints import massless
 from holonomy.systems.contact import contact
 from holonomy.systems.system import vector
 from holonomy.trace.native.engine import ENGINES, Engine
@@ -135,17 +136,6 @@ def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any, 
     return mass, system.raw_energy(t, q, v), initial_state.conditions(system, t, q, v), facing
 
 
-def _eigenvalues(mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of the mass matrix as it is, and scaled to a diagonal of ones where it is not zero.
-
-    The second do not depend on the units of single coordinates, and so say whether a coordinate carries no mass.
-    """
-    both = 0.5 * (mass + mass.T)
-    diagonal = np.abs(np.diagonal(both))
-    scale = np.where(diagonal > 0, np.sqrt(diagonal), 1.0)
-    return np.linalg.eigvalsh(both), np.linalg.eigvalsh(both / np.outer(scale, scale))
-
-
 def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tuple[System, Any, Any, bool]:
     """The system, marked as having a positive definite mass matrix where the initial state shows one; the state, on
     the constraints to round-off; and whether the constraints let a state at rest stay."""
@@ -162,14 +152,11 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
             f"The mass matrix at the initial state is not finite: q0 = {np.asarray(q).tolist()}, "
             f"v0 = {np.asarray(v).tolist()}. The Lagrangian or its derivatives have no value there."
         )
-    values, scaled = _eigenvalues(mass)
-    if np.min(np.abs(scaled)) < 1e-14 * np.max(np.abs(scaled)) or not np.any(scaled):
-        raise ValueError(
-            f"The mass matrix is singular at the initial state q0 = {np.asarray(q).tolist()} (eigenvalues "
-            f"{', '.join(f'{x:.3g}' for x in values)}), so the acceleration is not determined. Either a coordinate "
-            f"carries no mass, or the coordinates break down there, as angles do at a pole: start elsewhere, or give "
-            f"the system a space without poles, such as space=hl.Sphere(2)."
-        )
+    scaled = massless.eigenvalues(mass)[1]
+    if massless.is_singular(scaled):
+        system = massless.regular(system, np.float64(t), q, v, "the initial state q0")
+        mass = np.asarray(system.mass_matrix(t, q, v))
+        scaled = massless.eigenvalues(mass)[1]
     if bool(scaled[0] > 0) != system.definite:
         system = replace(system, definite=bool(scaled[0] > 0))
     if facing is not None:
