@@ -16,6 +16,7 @@ from holonomy.motion.initial_contact import refuse_bad_walls
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.methods.default import default_method
+from holonomy.motion.methods.through_singular import passing
 from holonomy.motion.run import provenance
 from holonomy.motion.run.provenance import Provenance
 from holonomy.systems import System, lagrangian
@@ -25,6 +26,8 @@ from holonomy.systems.system import vector
 from holonomy.trace.native.engine import ENGINES, Engine
 
 LARGE = 24  # coordinates above which no mass matrix is formed that the motion itself does not need
+
+SINGULAR = ("stop", "pass")
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ def problem(
     save_every: Any,
     events: Any = (),
     max_events: Any = 1000,
+    singular: str = "stop",
 ) -> Problem:
     """The problem, or a ValueError that names the argument, its value and what to pass instead."""
     if not isinstance(system, System):
@@ -64,6 +68,8 @@ def problem(
         raise ValueError(f"method must be one such as hl.Gauss(3) or hl.RK4(); got {method!r}.")
     if engine not in ENGINES:
         raise ValueError(f"engine must be None, 'native' or 'xla'; got {engine!r}.")
+    if singular not in SINGULAR:
+        raise ValueError(f"singular must be 'stop' or 'pass'; got {singular!r}.")
     start, end = _time("t0", t0), _time("t_end", t_end)
     if start == end:
         raise ValueError(f"t_end must differ from t0; both are {start:g}.")
@@ -84,11 +90,15 @@ def problem(
         method, why = default_method(system)
     method.refuse(q.dtype)
     initial_state.refuse_unheld(system, method)
+    if singular == "pass":
+        if is_traced:
+            raise ValueError("singular='pass' is for runs outside of jit, vmap and grad; leave it out there.")
+        system, method = passing(system, method)
     system = initial_state.with_walls(system, method, end - start)
     steady = True
     if not is_traced:
         system, q, v, steady = _with_mass(system, engine_for(system, method, engine), start, q, v)
-    made = provenance.of(system, method, steady=steady, why=why, engine="xla")
+    made = provenance.of(system, method, steady=steady, why=why, engine="xla", singular=singular)
     return Problem(system, method, q, v, start, end, is_traced, engine, made, seen if seen.count else None, most)
 
 

@@ -26,7 +26,7 @@ class Provenance:
     method; `conservative`, whether the energy of the system is conserved; `forced`, whether forces act that the
     Lagrangian does not have; `coordinates` and their `kinds`; `refusal`, why there is no native code where that was
     wanted; `step_error`, the error that step halving found; `members` of an ensemble; `scene`, the file that was run;
-    `maker`, the part of the library that made the run.
+    `maker`, the part of the library that made the run; `singular`, what it does at singular positions of constraints.
     """
 
     method: str = "unknown"
@@ -45,6 +45,7 @@ class Provenance:
     members: int | None = None
     scene: str = ""
     maker: str = "simulate"
+    singular: str = "stop"
 
     @property
     def method_and_properties(self) -> str:
