@@ -67,7 +67,7 @@ def test_help_and_version_import_nothing_heavy() -> None:
 
 def test_help_names_every_command() -> None:
     text = holonomy("--help").output
-    for command in ("run", "derive", "models", "methods", "studio", "schema"):
+    for command in ("run", "derive", "models", "methods", "studio", "cache", "schema"):
         assert re.search(rf"^  {command} ", text, re.MULTILINE)
         assert holonomy(command, "--help").exit_code == 0
     assert holonomy().output == text
@@ -135,6 +135,20 @@ def test_run_does_not_write_over_files_unless_told_to(swing: Path, tmp_path: Pat
     assert not (tmp_path / "nowhere").exists()
 
 
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    """A title, a key and a file name that would clear the screen or hide what follows."""
+    file = tmp_path / "evil\x1b[2J.toml"
+    file.write_text(SWING.replace("A swing", "A\\u001b[2Jswing\\u009b8m\\u202e"))
+    done = holonomy("run", file, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("A\ufffd[2Jswing\ufffd8m\ufffd\n")
+    assert "\x1b" not in done.output
+    file.write_text(SWING + '\n"\\u001b[2J" = 1')
+    done = holonomy("run", file, "--out", tmp_path / "out2")
+    assert done.exit_code == 2
+    assert "\x1b" not in done.output
+
+
 def test_methods_are_listed() -> None:
     done = holonomy("methods")
     assert done.exit_code == 0
@@ -153,6 +167,20 @@ def test_schema_is_printed() -> None:
     done = holonomy("schema")
     assert done.exit_code == 0
     assert json.loads(done.stdout) == schema()
+
+
+def test_cache_is_described_and_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from holonomy.trace.native import cache
+
+    monkeypatch.setenv("HOLONOMY_CACHE", str(tmp_path / "cache"))
+    assert holonomy("cache").stdout == f"{tmp_path / 'cache'}: 0 entries, 0.0 MB of at most 512 MB.\n"
+    cache.write("a", bytes(3 * 2**20))
+    cache.write("b", b"code")
+    assert holonomy("cache").stdout == f"{tmp_path / 'cache'}: 2 entries, 3.0 MB of at most 512 MB.\n"
+    assert holonomy("cache", "--clear").stdout == f"{tmp_path / 'cache'}: 2 entries removed.\n"
+    assert list((tmp_path / "cache").iterdir()) == []
+    monkeypatch.setenv("HOLONOMY_CACHE", "off")
+    assert holonomy("cache").stdout == "No compiled code is kept: HOLONOMY_CACHE is off.\n"
 
 
 def test_studio_is_handed_its_options(monkeypatch: pytest.MonkeyPatch) -> None:

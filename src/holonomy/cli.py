@@ -75,8 +75,13 @@ def _sentence(error: Exception) -> tuple[str, int]:
     return f"{type(error).__name__}: {text} (--traceback shows where).", FAILED
 
 
+def _printable(text: str) -> str:
+    """The text in one line, without characters that a terminal obeys: a file from someone else may hold them."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 def _fail(sentence: str, status: int) -> None:
-    typer.echo(f"holonomy: {sentence}", err=True)
+    typer.echo(f"holonomy: {_printable(sentence)}", err=True)
     raise typer.Exit(status)
 
 
@@ -145,10 +150,10 @@ def _performed(read: Scene, out: Path, path: Path, force: bool, progress: bool) 
 
 def _report(title: str, performance: Performance) -> None:
     if title:
-        typer.echo(title)
+        typer.echo(_printable(title))
     typer.echo(str(performance.run.certificate))
     for file in performance.files:
-        typer.echo(f"wrote {file}")
+        typer.echo(_printable(f"wrote {file}"))
     for sentence in performance.omitted:
         typer.echo(f"holonomy: {sentence}", err=True)
 
@@ -293,6 +298,27 @@ def studio(
     from holonomy.studio import serve
 
     serve(host=host, port=port, open_browser=browser)
+
+
+@app.command()
+@_plainly
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove everything that is kept.")] = False,
+    traceback: Traceback = False,
+) -> None:
+    """Say where compiled code is kept and how much of it, or remove it."""
+    from holonomy.trace.native import cache as kept
+
+    place = kept.directory()
+    if place is None:
+        typer.echo("No compiled code is kept: HOLONOMY_CACHE is off.")
+        return
+    if clear:
+        typer.echo(f"{place}: {kept.clear()} entries removed.")
+        return
+    found = kept.entries()
+    size, most = (n / 2**20 for n in (sum(entry.size for entry in found), kept.MOST_BYTES))
+    typer.echo(f"{place}: {len(found)} entries, {size:.1f} MB of at most {most:.0f} MB.")
 
 
 @app.command()

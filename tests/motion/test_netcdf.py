@@ -11,7 +11,6 @@ import xarray as xr
 from tests.motion.examples import double_pendulum
 
 import holonomy as hl
-from holonomy.motion.run.netcdf import Contents, Variable, encode, read
 
 ball = hl.System.from_positions(
     lambda t, q: q[None], [1.0], potential=lambda t, q: 9.81 * q[1], coordinates={"x": "length", "y": "length"}
@@ -57,25 +56,6 @@ def test_load_reads_what_xarray_writes(run: hl.Run, tmp_path) -> None:
         assert theirs.drawn is not None
         np.testing.assert_array_equal(ours.drawn.x, theirs.drawn.x)
         assert ours.drawn.rods == theirs.drawn.rods
-
-
-def test_every_kind_of_value_comes_back(tmp_path) -> None:
-    data = {
-        "reals": Variable(("row",), np.array([1.0, np.nan, -np.inf]), {"note": "", "greek": "θ"}),
-        "counts": Variable(("row",), np.array([1, 2, -3]), {}),
-        "words": Variable(("row",), np.array(["", "a", "θ₁"]), {}),
-        "nothing": Variable(("none", "row"), np.zeros((0, 3)), {}),
-    }
-    held = Contents(data, {}, {"count": 3, "real": 0.5, "text": "ü", "empty": ""})
-    (tmp_path / "all.nc").write_bytes(encode(held))
-    found = read(tmp_path / "all.nc")
-    assert found.attributes == {"count": 3, "real": 0.5, "text": "ü", "empty": ""}
-    assert list(found.data) == list(data)
-    for name, variable in data.items():
-        assert found.data[name].dimensions == variable.dimensions
-        np.testing.assert_array_equal(found.data[name].values, variable.values)
-    assert found.data["reals"].attributes["greek"] == "θ"
-    assert found.data["reals"].attributes["note"] == ""
 
 
 def test_saving_and_loading_import_no_xarray(tmp_path) -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -356,6 +357,16 @@ def test_a_failure_of_npm_is_one_sentence(printed: str, said: str) -> None:
     explained = node.explain(printed)
     assert "\n" not in explained
     assert said in explained
+
+
+def test_packages_of_npm_run_nothing_when_they_are_installed() -> None:
+    """Nor would it help one of them: a package that must run a program to work may not be in the lock."""
+    assert "--ignore-scripts" in node.INSTALL
+    lock = json.loads((ROOT / "frontend" / "package-lock.json").read_text())
+    needing = [
+        name for name, one in lock["packages"].items() if one.get("hasInstallScript") and not one.get("optional")
+    ]
+    assert needing == []
 
 
 def test_an_unknown_failure_of_npm_is_shown_as_it_is() -> None:

@@ -20,7 +20,7 @@ HANDED_ON = {
 LEFT = {
     "systems/constraints/add.py": 26,
     "systems/constraints/conditions.py": 21,
-    "systems/constraints/project.py": 18,
+    "systems/constraints/project.py": 26,
     "systems/constraints/slip.py": 7,
     "systems/contact/contact.py": 33,
     "systems/contact/contact_friction.py": 25,
@@ -37,8 +37,13 @@ LEFT = {
     "motion/methods/variational_step.py": 7,
     "motion/run/build.py": 2,
     "motion/run/load.py": 1,
-    "motion/run/netcdf.py": 2,
-    "motion/run/provenance.py": 1,
+    "motion/methods/rank_guard.py": 30,
+    "motion/methods/through_singular.py": 11,
+    "motion/run/foreign.py": 1,
+    "motion/run/hdf5_reader.py": 1,
+    "motion/run/layout.py": 3,
+    "systems/constraints/massless.py": 3,
+    "motion/run/provenance.py": 2,
     "motion/run/storage.py": 1,
 }
 

@@ -17,15 +17,19 @@ from holonomy.motion.initial_contact import refuse_bad_walls
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.methods.default import default_method
+from holonomy.motion.methods.through_singular import passing
 from holonomy.motion.run import provenance
 from holonomy.motion.run.provenance import Provenance
 from holonomy.systems import System, lagrangian
+from holonomy.systems.constraints import massless
 from holonomy.systems.contact import contact
 from holonomy.systems.system import vector
 from holonomy.trace.native.engine import ENGINES, Engine
 from holonomy.types import AnyArray, Number, VectorLike
 
 LARGE = 24  # coordinates above which no mass matrix is formed that the motion itself does not need
+
+SINGULAR = ("stop", "pass")
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ def problem(
     save_every: int,
     events: Event | Sequence[Event] = (),
     max_events: int = 1000,
+    singular: str = "stop",
 ) -> Problem:
     """The problem, or a ValueError that names the argument, its value and what to pass instead."""
     if not isinstance(system, System):
@@ -65,6 +70,8 @@ def problem(
         raise ValueError(f"method must be one such as hl.Gauss(3) or hl.RK4(); got {method!r}.")
     if engine not in ENGINES:
         raise ValueError(f"engine must be None, 'native' or 'xla'; got {engine!r}.")
+    if singular not in SINGULAR:
+        raise ValueError(f"singular must be 'stop' or 'pass'; got {singular!r}.")
     start, end = _time("t0", t0), _time("t_end", t_end)
     if start == end:
         raise ValueError(f"t_end must differ from t0; both are {start:g}.")
@@ -85,11 +92,15 @@ def problem(
         method, why = default_method(system)
     method.refuse(q.dtype)
     initial_state.refuse_unheld(system, method)
+    if singular == "pass":
+        if is_traced:
+            raise ValueError("singular='pass' is for runs outside of jit, vmap and grad; leave it out there.")
+        system, method = passing(system, method)
     system = initial_state.with_walls(system, method, end - start)
     steady = True
     if not is_traced:
         system, q, v, steady = _with_mass(system, engine_for(system, method, engine), start, q, v)
-    made = provenance.of(system, method, steady=steady, why=why, engine="xla")
+    made = provenance.of(system, method, steady=steady, why=why, engine="xla", singular=singular)
     return Problem(system, method, q, v, start, end, is_traced, engine, made, seen if seen.count else None, most)
 
 
@@ -137,17 +148,6 @@ def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any, 
     return mass, system.raw_energy(t, q, v), initial_state.conditions(system, t, q, v), facing
 
 
-def _eigenvalues(mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of the mass matrix as it is, and scaled to a diagonal of ones where it is not zero.
-
-    The second do not depend on the units of single coordinates, and so say whether a coordinate carries no mass.
-    """
-    both = 0.5 * (mass + mass.T)
-    diagonal = np.abs(np.diagonal(both))
-    scale = np.where(diagonal > 0, np.sqrt(diagonal), 1.0)
-    return np.linalg.eigvalsh(both), np.linalg.eigvalsh(both / np.outer(scale, scale))
-
-
 def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tuple[System, Any, Any, bool]:
     """The system, marked as having a positive definite mass matrix where the initial state shows one; the state, on
     the constraints to round-off; and whether the constraints let a state at rest stay."""
@@ -164,14 +164,11 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
             f"The mass matrix at the initial state is not finite: q0 = {np.asarray(q).tolist()}, "
             f"v0 = {np.asarray(v).tolist()}. The Lagrangian or its derivatives have no value there."
         )
-    values, scaled = _eigenvalues(mass)
-    if np.min(np.abs(scaled)) < 1e-14 * np.max(np.abs(scaled)) or not np.any(scaled):
-        raise ValueError(
-            f"The mass matrix is singular at the initial state q0 = {np.asarray(q).tolist()} (eigenvalues "
-            f"{', '.join(f'{x:.3g}' for x in values)}), so the acceleration is not determined. Either a coordinate "
-            f"carries no mass, or the coordinates break down there, as angles do at a pole: start elsewhere, or give "
-            f"the system a space without poles, such as space=hl.Sphere(2)."
-        )
+    scaled = massless.eigenvalues(mass)[1]
+    if massless.is_singular(scaled):
+        system = massless.regular(system, np.float64(t), q, v, "the initial state q0")
+        mass = np.asarray(system.mass_matrix(t, q, v))
+        scaled = massless.eigenvalues(mass)[1]
     if bool(scaled[0] > 0) != system.definite:
         system = replace(system, definite=bool(scaled[0] > 0))
     if facing is not None:

@@ -52,6 +52,7 @@ def simulate(
     save_at: ArrayLike | None = None,
     events: Event | Sequence[Event] = (),
     max_events: int = 1000,
+    singular: str = "stop",
     progress: bool | ProgressBar | None = None,
     throw: bool = True,
 ) -> Run:
@@ -62,13 +63,15 @@ def simulate(
     system is. `engine`, ``"native"`` (one machine function), ``"xla"``, or None to pick. `save_every` steps, or
     `save_at` given times. `events`, a list of `Event`; `max_events`, how many may happen, impacts and changes of
     contact included, before the run stops with a result code: under jit, vmap or grad that many rows and steps are
-    compiled, so keep it small there. `progress`, True for a bar, or a function of the fraction done. `throw`, whether a
+    compiled, so keep it small there. `singular`, what happens where the normals of the constraints become dependent,
+    as those of a linkage whose bars come into line: ``"stop"``, or ``"pass"`` to go on along the smooth branch.
+    `progress`, True for a bar, or a function of the fraction done. `throw`, whether a
     run that stops early raises `SimulationError`, which carries its good part, or is returned.
 
     **Fails** with `ValueError` for what can be known beforehand, with `SimulationError` for what happens in the run.
     Under a user's jit, vmap or grad nothing is raised: rows after a failure are NaN and `run.result` says why.
     """
-    given = problem.problem(system, q0, v0, t_end, dt, method, engine, t0, save_every, events, max_events)
+    given = problem.problem(system, q0, v0, t_end, dt, method, engine, t0, save_every, events, max_events, singular)
     if dt is None:
         if given.is_traced:
             raise ValueError("Under jit, vmap or grad the number of steps must be known: pass dt.")

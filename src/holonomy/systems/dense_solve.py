@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 from jaxtyping import Array, Float
 
-from holonomy.types import Flag, Tree
+from holonomy.types import Flag, Scalar, Tree
 
 # The kind of a factorisation and its data, arrays or lists of the entries; `back_substitute` knows the kinds.
 Factored: TypeAlias = tuple[str, Tree]
@@ -108,6 +108,24 @@ def eliminate(a: Float[Array, "n n"]) -> tuple[Factored, Flag]:
             for k in range(j + 1, n):
                 rows[i][k] = rows[i][k] - rows[i][j] * rows[j][k]
     return ("eliminated", (rows, inverse)), good
+
+
+def eliminate_or_pass(a: Float[Array, "n n"], passes: bool) -> tuple[Factored, Flag]:
+    """As `eliminate`; where a step `passes` singular positions, with rows exchanged and nothing said of pivots.
+
+    The matrix of a step that has a singular position inside is regular, but not near a positive definite one.
+    """
+    return (factor(a, definite=False), jnp.bool_(True)) if passes else eliminate(a)
+
+
+def least_pivot(a: Float[Array, "n n"]) -> Scalar:
+    """The least pivot of a symmetric matrix over its diagonal entry: the least squared sine of the angle of one row to
+    those before it, where the matrix holds the products of rows."""
+    if a.shape[-1] > UNROLLED:
+        pivots = jnp.diagonal(jnp.linalg.cholesky(a)) ** 2
+    else:
+        pivots = 1.0 / jnp.stack(eliminate(a)[0][1][1])
+    return jnp.min(pivots / jnp.abs(jnp.diagonal(a)))
 
 
 def positive(a: Float[Array, "n n"]) -> Flag:

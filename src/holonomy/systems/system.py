@@ -265,12 +265,12 @@ class System(eqx.Module):
         return quantities.hamiltonian(self, *self._state(t, q, p, "p"))
 
     def acceleration(self, t: Number, q: VectorLike, v: VectorLike) -> Point:
-        r"""The second derivative of the motion, from Lagrange's equations and the constraints."""
+        """The second derivative of the motion; raises where a singular mass matrix leaves it undetermined."""
         if self.constraints is not None:
             from holonomy.systems.constraints import add
 
-            return add.acceleration(self, *self._state(t, q, v))
-        return quantities.acceleration(self, *self._state(t, q, v))
+            return add.acceleration(*self._regular(t, q, v))
+        return quantities.acceleration(*self._regular(t, q, v))
 
     def multipliers(self, t: Number, q: VectorLike, v: VectorLike) -> Float[Array, " conditions"]:
         r"""\(\lambda\) in \(M a = f + N^\top\lambda\), holonomic constraints first, then velocity constraints.
@@ -279,7 +279,7 @@ class System(eqx.Module):
         """
         from holonomy.systems.constraints import add
 
-        return add.multipliers(self, *self._state(t, q, v))
+        return add.multipliers(*self._regular(t, q, v))
 
     def constraint_forces(self, t: Number, q: VectorLike, v: VectorLike) -> Float[Array, "particles d"]:
         r"""The forces \(F\) of the constraints on the particles, \((\partial x/\partial q)^\top F = N^\top\lambda\).
@@ -288,19 +288,17 @@ class System(eqx.Module):
         """
         from holonomy.systems.constraints import add
 
-        return add.cartesian(self, *self._state(t, q, v))
+        return add.cartesian(*self._regular(t, q, v))
 
     def project(self, t: Number, q: VectorLike, v: VectorLike) -> tuple[Point, Point]:
         """The nearest state that satisfies the constraints: q, then v, each in the kinetic metric."""
         from holonomy.systems.constraints import add
 
-        return add.project(self, *self._state(t, q, v))
+        return add.project(*self._regular(t, q, v))
 
     def dof(self, t: Number, q: VectorLike) -> int:
         """Degrees of freedom at q: the dimension of the space of virtual displacements."""
-        from holonomy.systems.constraints import add
-
-        return add.displacements(self, *self._state(t, q, None)[:2]).shape[1]
+        return self.virtual_displacements(t, q).shape[1]
 
     def virtual_displacements(self, t: Number, q: VectorLike) -> Float[Array, "point dof"]:
         r"""A basis, as columns, of the displacements \(N\,\delta q = 0\) that the constraints allow at a fixed time.
@@ -309,7 +307,7 @@ class System(eqx.Module):
         """
         from holonomy.systems.constraints import add
 
-        return add.displacements(self, *self._state(t, q, None)[:2])
+        return add.displacements(*self._regular(t, q, None)[:3])
 
     def equations(self) -> Equations:
         """Lagrange's and Hamilton's equations in SymPy (`.sympy`) and LaTeX (`.latex`), shown so in a notebook."""
@@ -344,6 +342,13 @@ class System(eqx.Module):
     def last(self) -> tuple[Parameters, ...]:
         """The last argument of the system's functions: the parameters, or nothing."""
         return (self.parameters,) if self.parametric else ()
+
+    def _regular(self, t: Any, q: Any, v: Any) -> tuple[System, Any, Any, Any]:
+        """A system of the same motions with a regular mass matrix, and the state; a ValueError if there is none."""
+        from holonomy.systems.constraints.massless import regular
+
+        state = self._state(t, q, v)
+        return (self if self.direct is not None else regular(self, *state)), *state
 
     def _state(self, t: Any, q: Any, v: Any, name: str = "v") -> tuple[Any, Any, Any]:
         shape = (self.space.point_dim,)

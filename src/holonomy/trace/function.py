@@ -16,6 +16,7 @@ from jax.flatten_util import ravel_pytree
 
 from holonomy.trace.graph.dag import structural
 from holonomy.trace.jaxpr import JAXPRS, called, parts
+from holonomy.trace.pickling import pack, unpack
 
 # Calls that mean nothing beyond what they call; those with derivatives of their own stay whole.
 _INLINED = frozenset(["jit", "pjit", "closed_call", "core_call"])
@@ -32,12 +33,24 @@ class Program:
 
     __slots__ = ("__weakref__", "_hash", "instructions", "key", "outputs", "slots_in")
 
-    def __init__(self, slots_in: int, instructions: list[tuple[Any, ...]], outputs: tuple[Any, ...], key: Hashable):
+    def __init__(
+        self,
+        slots_in: int,
+        instructions: list[tuple[Any, ...]],
+        outputs: tuple[Any, ...],
+        key: tuple[Hashable, ...],
+    ):
         self.slots_in = slots_in
         self.instructions = instructions
         self.outputs = outputs
         self.key = key
         self._hash = hash(key)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (pack(self.instructions, (self.slots_in, self.outputs, self.key[:2])),)
+
+    def __deepcopy__(self, memo: Any) -> Program:
+        return self
 
     def __hash__(self) -> int:
         return self._hash
@@ -128,6 +141,20 @@ def _single_params(primitive: Any, params: dict[str, Any]) -> dict[str, Any]:
 
 
 _interned: WeakValueDictionary[Hashable, Program] = WeakValueDictionary()
+
+
+def _unpickled(data: bytes) -> Program:
+    instructions, (slots_in, outputs, heads) = unpack(data)
+    return _program(slots_in, instructions, outputs, heads)
+
+
+def _program(
+    slots_in: int, instructions: list[tuple], outputs: tuple[Any, ...], heads: tuple[Hashable, ...]
+) -> Program:
+    """The one program with these instructions; `heads` are the types of its inputs and of its constants."""
+    body = tuple((p.name, _params_key(params), args, n) for p, params, args, n in instructions)
+    key = (*heads, body, outputs)
+    return _interned.setdefault(key, Program(slots_in, instructions, outputs, key))
 
 
 class Function(eqx.Module):
@@ -235,10 +262,8 @@ class _Builder:
 
         instructions = [(p, params, tuple(map(slot, args)), len(avals)) for p, params, args, avals in self.rows]
         out = tuple(map(slot, outputs))
-        body = tuple((p.name, _params_key(params), args, n) for p, params, args, n in instructions)
-        key = (signature, tuple(_aval_key(jax.typeof(c)) for c in self.constants), body, out)
-        program = _interned.setdefault(key, Program(base, instructions, out, key))
-        return program, tuple(self.constants)
+        heads = (signature, tuple(_aval_key(jax.typeof(c)) for c in self.constants))
+        return _program(base, instructions, out, heads), tuple(self.constants)
 
 
 def _is_result(name: Any) -> bool:

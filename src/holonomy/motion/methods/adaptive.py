@@ -20,6 +20,7 @@ from holonomy.types import Number, Point, Tangent, Time, Tree
 _MAX_STEPS = 16384  # inner steps between two saved times at most
 # The least rtol in roundings: below it the error estimate of order 8, a sum of twelve slopes, is rounding alone.
 _LEAST = 20
+_ANGLE = 4.0  # of squared angles between normals to the tolerance: with xy = c the normals are at least √(2c) long
 
 
 class AdaptiveState(NamedTuple):
@@ -35,7 +36,8 @@ class Adaptive(AbstractMethod):
 
     A step of length dt, the spacing of saved times, is made of as many inner steps as `rtol` and `atol` ask for; saved
     states lie at the ends of inner steps, not on an interpolant, so that they have the method's full order. Explicit:
-    for forced, dissipative and time-dependent motion that is not stiff. Constraints are held by projection after dt.
+    for forced, dissipative and time-dependent motion that is not stiff. Constraints are held by projection after dt;
+    inner steps look whether they keep their rank.
     """
 
     rtol: Time
@@ -95,6 +97,13 @@ class Adaptive(AbstractMethod):
         import diffrax  # here, because it takes a second to import and most runs do not need it
 
         solver = diffrax.Dopri8() if self.order_ == 8 else diffrax.Tsit5()
+        given = system.constraints
+        if given is not None and (given.bilateral or given.active is not None):
+            from holonomy.motion.methods.rank_guard import RankGuard
+
+            # Within dt the constraints hold to the tolerance, so a distance below its square root from a singular
+            # position is as good as none.
+            solver = RankGuard(solver, system, _ANGLE * (self.rtol + self.atol), h)
 
         def slope(s: Any, y: Any, _: Any) -> Any:
             return y[1], ambient_acceleration(system, s, *y)
@@ -122,7 +131,8 @@ class Adaptive(AbstractMethod):
         held = local.hold(t + h, y, w)
         code = jnp.int32(Code.ok)
         if held is not None:
-            # dt is no step: between its ends the normals may well turn over, so only the end itself is looked at
+            # dt is no step: between its ends the normals may well turn over without harm, so the inner steps are
+            # guarded, and here the end itself is looked at
             y, w, status = projection.finish(local, held, t, h, y, w, y)
             (q, v), code = local.leave(y, w), status.code
         taken = solution.stats["num_accepted_steps"]
@@ -130,6 +140,8 @@ class Adaptive(AbstractMethod):
         inner = jnp.where(taken > 1, inner, jnp.maximum(inner, state.inner))
         good = solution.result == diffrax.RESULTS.successful
         code = jnp.where(good, code, jnp.int32(Code.too_many_steps))
+        singular = solution.result == diffrax.RESULTS.dt_min_reached
+        code = jnp.where(singular, jnp.int32(Code.rank_change), code)
         return AdaptiveState(q, v, inner), Status(code, solution.stats["num_steps"].astype(jnp.int32))
 
     def reach(self, state: AdaptiveState, step: Number) -> Number:

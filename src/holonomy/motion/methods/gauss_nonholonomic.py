@@ -24,7 +24,7 @@ from holonomy.motion.methods.phase_state import Phase, Stages
 from holonomy.systems import System, lagrangian, root_finding
 from holonomy.systems.constraints import project
 from holonomy.systems.constraints.conditions import with_idle
-from holonomy.systems.dense_solve import back_substitute, eliminate, factor
+from holonomy.systems.dense_solve import back_substitute, eliminate_or_pass, factor
 from holonomy.systems.result_code import Code
 from holonomy.types import Time
 
@@ -68,7 +68,7 @@ def step(
     mass = factor(lagrangian.mass_matrix(local.lagrangian, t + 0.5 * h, y + 0.5 * h * middle, middle), local.definite)
     ahead = held.normals(end, y + h * middle)
     both = jax.vmap(lambda row: back_substitute(mass, row))(before + ahead).T
-    matrix, kept = eliminate(with_idle(ahead @ both, idle))
+    matrix, kept = eliminate_or_pass(with_idle(ahead @ both, idle), held.passes)
 
     z, found, count = root_finding.solve(
         residual,

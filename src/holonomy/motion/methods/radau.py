@@ -16,8 +16,6 @@ from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.radau_equations import Equations, tableau
 from holonomy.systems import System, lagrangian, root_finding
 from holonomy.systems.constraints import conditions, project
-from holonomy.systems.constraints.conditions import with_idle
-from holonomy.systems.dense_solve import positive
 from holonomy.systems.result_code import Code
 from holonomy.types import Multipliers, Point, Tangent, Time
 
@@ -115,15 +113,13 @@ class Radau(AbstractMethod):
         stages, reactions = step.split(z)
         end = step.positions(stages)[-1]
         p = lagrangian.momentum(local.lagrangian, t + h, end, stages[-1])
-        every, kept = state.multipliers, jnp.bool_(True)
-        if held is not None and reactions is not None:
-            every = conditions.spread(local, held, t + h, end, reactions[-1])
-            kept = positive(with_idle(held.normals(t + h, end) @ held.normals(t, now.y).T, held.idle))
+        every = state.multipliers
         new = phase_state.recentred(system, now._replace(y=end, p=p, stages=stages, h=h))
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
-        code = jnp.where(kept, code, jnp.int32(Code.rank_change))
-        if held is not None:
-            code = project.worse(code, project.still_redundant(local, held, t + h, end, stages[-1]))
+        if held is not None and reactions is not None:
+            every = conditions.spread(local, held, t + h, end, reactions[-1])
+            changed = project.turned(local, held, t, h, now.y, end, stages[-1])
+            code = project.worse(changed, code, project.still_redundant(local, held, t + h, end, stages[-1]))
         return RadauState(new, every, reactions), Status(code, count)
 
     def read(self, system: System, t: Time, state: RadauState) -> tuple[Point, Tangent]:

@@ -132,5 +132,8 @@ class Rattle(AbstractMethod):
         w, pull, found = to_tangent(local, held, t + h, y, p, w)
         new = phase_state.summed(now, move, kick + pull, w[None], h)
         code = jnp.where((status.code == Code.ok) & ~found, jnp.int32(Code.no_convergence), status.code)
-        code = project.worse(code, project.still_redundant(local, held, t + h, y, w))
+        changed = project.turned(local, held, t, h, now.y, y, w)
+        # Where the exact Jacobian does not lead to a solution either, a singular position there is the reason.
+        both = (changed, code) if self.iteration == "newton" else (code, changed)
+        code = project.worse(*both, project.still_redundant(local, held, t + h, y, w))
         return RattleState(new, multipliers), Status(code, status.work)

@@ -12,7 +12,7 @@ from holonomy.motion.methods.base import Status
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.systems import lagrangian, root_finding
 from holonomy.systems.constraints.conditions import Held, border, bordered_solve, with_idle
-from holonomy.systems.dense_solve import back_substitute, eliminate, factor
+from holonomy.systems.dense_solve import back_substitute, eliminate_or_pass, factor
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
 from holonomy.types import Flag, Time, Vector
@@ -55,7 +55,7 @@ def to_surface(
     across = sum((jax.vmap(lambda row, m=m: back_substitute(m, row))(begin).T for m in masses), jnp.zeros_like(begin.T))
     ahead = held.gradient(t + h, end)
     idle = None if held.idle is None else held.idle[: held.counts[0]]
-    matrix, kept = eliminate(with_idle(0.25 * h * h * (ahead @ across), idle))
+    matrix, kept = eliminate_or_pass(with_idle(0.25 * h * h * (ahead @ across), idle), held.passes)
 
     def residual(z: Any) -> Any:
         first, second, multipliers = z[:n], z[n : 2 * n], z[2 * n :]

@@ -42,6 +42,7 @@ class Certificate:
     why_not_native: str = ""
     verdict: Verdict = "good"
     reasons: tuple[str, ...] = ()
+    singular: str = "stop"
 
     def rows(self) -> list[tuple[str, str]]:
         """The table's rows, label and figure."""
@@ -60,6 +61,8 @@ class Certificate:
         if self.constraints:
             rows.append(("largest violation of a constraint", f"{self.violation:.3e}"))
             rows.append(("largest violation by a velocity", f"{self.velocity_violation:.3e}"))
+        if self.singular == "pass":
+            rows.append(("singular positions", "passed along the smooth branch where there are any"))
         if self.events:
             rows.append(("events", ", ".join(f"{n} × {name}" for name, n in self.events.items())))
         if self.step_error is not None:
@@ -109,6 +112,7 @@ def certify(run: Run) -> Certificate:
         why_not_native=made.refusal,
         verdict=said,
         reasons=reasons,
+        singular=made.singular,
     )
 
 

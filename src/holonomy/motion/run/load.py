@@ -1,63 +1,132 @@
-"""Reading runs that `run.save` wrote."""
+"""Reading runs that `run.save` wrote.
+
+A file may come from anyone. What it holds is data and nothing else: known arrays of known types, whose sizes are
+checked before they are read, and every failure is one sentence.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from holonomy.motion.events import event_log
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops.plain import Snapshot
-from holonomy.motion.run import netcdf, provenance
+from holonomy.motion.run import foreign, index, layout, provenance
 from holonomy.motion.run.build import build
-from holonomy.motion.run.netcdf import Variable
-from holonomy.motion.run.positions import Drawn, rods
+from holonomy.motion.run.layout import Contents, Unreadable, Variable
+from holonomy.motion.run.positions import ORIGIN, Drawn, rods
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.motion.run.run import Run
 from holonomy.motion.run.storage import EVENT_COLUMNS
+from holonomy.systems.result_code import Code
+
+_ALWAYS: Final = ("result_code", "result_time", "result_steps", "work", "dt")
 
 
 def attributes(path: str | Path) -> dict[str, Any]:
     """Where the run in a file came from: what `provenance` said of it when it was saved."""
-    return netcdf.read(path).attributes
+    return _read(Path(path)).attributes
 
 
 def load(path: str | Path) -> Run:
-    """A run saved by `run.save`. It has its data, result and certificate, and no system to step on with."""
+    """A run saved by `run.save`. It has its data, result and certificate, and no system to step on with.
+
+    Raises `ValueError`, with the reason, for a file that is not a run or was damaged.
+    """
     source = Path(path)
+    held = _read(source)
+    try:
+        return _run(held)
+    except Unreadable as error:
+        raise _refused(source, error) from None
+
+
+def _read(source: Path) -> Contents:
     if not source.is_file():
         raise ValueError(f"There is no file {source}.")
     try:
-        data, _, attributes = netcdf.read(source)
-        return build(
-            data["time"].values,
-            Snapshot(**_arrays(data)),
-            Result(*(attributes[f"result_{k}"] for k in ("code", "time", "steps"))),
-            attributes["work"],
-            _provenance(attributes),
-            happened=_events(data, attributes),
-            drawn=_picture(data),
-            kinetic=data["kinetic"].values if "kinetic" in data else None,
-        )
-    except (OSError, KeyError) as error:
-        raise ValueError(f"{source} is not a run saved by holonomy: {error}") from error
+        with source.open("rb") as file:
+            held = index.read(file) if index.has_index(file) else foreign.read(file)
+        layout.check(held)
+    except (Unreadable, OSError) as error:
+        raise _refused(source, error) from None
+    except MemoryError:
+        raise ValueError(f"{source} is too large for the memory of this machine.") from None
+    return held
 
 
-def _provenance(attributes: dict[str, Any]) -> Provenance:
-    if "provenance" in attributes:
-        return provenance.from_json(attributes["provenance"])
-    return provenance.from_notes(json.loads(attributes["notes"]), float(attributes["dt"]))  # a file before version 0.2
+def _refused(source: Path, error: Exception) -> ValueError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return ValueError(f"{source} is not a run saved by holonomy: {reason}.")
 
 
-def _events(data: dict[str, Variable], attributes: dict[str, Any]) -> Events | None:
-    called = tuple(json.loads(attributes.get("event_names", "[]")))
+def _run(held: Contents) -> Run:
+    data, _, said = held
+    missing = [name for name in _ALWAYS if name not in said]
+    if missing or not ("provenance" in said or "notes" in said):
+        raise Unreadable(f"it has no attribute {missing[0] if missing else 'provenance'}")
+    if said["result_code"] not in list(Code):
+        raise Unreadable(f"there is no result code {said['result_code']}")
+    made = _provenance(said)
+    _check_coordinates(made, data["q"].values.shape[1])
+    return build(
+        data["time"].values,
+        Snapshot(**_arrays(data)),
+        Result(*(said[f"result_{k}"] for k in ("code", "time", "steps"))),
+        said["work"],
+        made,
+        happened=_events(data, said),
+        drawn=_picture(data),
+        kinetic=data["kinetic"].values if "kinetic" in data else None,
+    )
+
+
+def _json(name: str, text: Any, kind: type) -> Any:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Unreadable(f"its attribute {name} is not JSON") from None
+    if not isinstance(found, kind):
+        raise Unreadable(f"its attribute {name} is not a {kind.__name__}")
+    return found
+
+
+def _provenance(said: dict[str, Any]) -> Provenance:
+    try:
+        if "provenance" in said:
+            return provenance.from_fields(_json("provenance", said["provenance"], dict))
+        notes = _json("notes", said["notes"], dict)
+        if not all(isinstance(value, str) for value in notes.values()):
+            raise Unreadable("its notes are not words")
+        return provenance.from_notes(notes, said["dt"])
+    except Unreadable:
+        raise
+    except ValueError as error:
+        raise Unreadable(str(error)) from None
+
+
+def _check_coordinates(made: Provenance, count: int) -> None:
+    if len(made.coordinates) not in (0, count) or len(made.kinds) not in (0, count):
+        raise Unreadable(f"it names {len(made.coordinates)} coordinates of {len(made.kinds)} kinds, but has {count}")
+    unknown = set(made.kinds) - {"angle", "length", "number"}
+    if unknown:
+        raise Unreadable(f"there is no kind of coordinate {min(unknown)[:40]!r}")
+
+
+def _events(data: dict[str, Variable], said: dict[str, Any]) -> Events | None:
+    called = tuple(_json("event_names", said.get("event_names", "[]"), list))
+    if not all(isinstance(name, str) for name in called):
+        raise Unreadable("its names of events are not words")
     if "event_t" not in data:
         return event_log.none(data["q"].values.shape[1], called) if called else None
     t, which, q, before, after = (data[f"event_{name}"].values for name in EVENT_COLUMNS)
+    if np.any((which < 0) | (which >= len(called))):
+        raise Unreadable(f"an event has a number outside 0 to {len(called) - 1}")
     return Events(t, which, q, before, after, len(t), called)
 
 
@@ -67,7 +136,12 @@ def _picture(data: dict[str, Variable]) -> Drawn | None:
     _, x, about = data["x"]
     if "rods" not in about:  # a file of an earlier version
         return Drawn(x, rods(x, None, data["time"].values, data["q"].values), "")
-    return Drawn(x, tuple((int(i), int(j)) for i, j in json.loads(about["rods"])), str(about["note"]))
+    pairs = _json("rods", about["rods"], list)
+    ends = range(ORIGIN, x.shape[1])
+    for pair in pairs:
+        if not (isinstance(pair, list) and len(pair) == 2 and all(type(k) is int and k in ends for k in pair)):
+            raise Unreadable(f"a rod is not a pair of particles from {ORIGIN} to {x.shape[1] - 1}")
+    return Drawn(x, tuple((i, j) for i, j in pairs), about.get("note", ""))
 
 
 def _arrays(data: dict[str, Variable]) -> dict[str, Any]:

@@ -1,35 +1,27 @@
-"""NetCDF files through h5netcdf's own interface, laid out as xarray lays them out, so that each reads the other's."""
+"""Writing runs as NetCDF through h5netcdf's own interface, laid out as xarray lays them out, with an index behind."""
 
 from __future__ import annotations
 
 import io
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-
-class Variable(NamedTuple):
-    """An array, a name for each of its axes, and what is said about it."""
-
-    dimensions: tuple[str, ...]
-    values: np.ndarray
-    attributes: dict[str, Any]
-
-
-class Contents(NamedTuple):
-    """What a file holds: data, the coordinates that label it, and attributes of the whole.
-
-    A coordinate with the name of a dimension labels that dimension; any other is an auxiliary coordinate in the sense
-    of the CF conventions. `read` does not tell coordinates from data and returns all variables as data.
-    """
-
-    data: dict[str, Variable]
-    coordinates: dict[str, Variable]
-    attributes: dict[str, Any]
+from holonomy.motion.run.index import indexed
+from holonomy.motion.run.layout import Contents, Variable
 
 
 def encode(contents: Contents) -> bytes:
+    """The bytes of a file of a run: NetCDF-4, and the index by which `hl.load` reads it."""
+    import h5py
+
+    image = hdf5(contents)
+    with h5py.File(io.BytesIO(image), "r") as file:
+        places = {name: file[name].id.get_offset() or 0 for name in contents.data | contents.coordinates}
+    return indexed(image, contents, places)
+
+
+def hdf5(contents: Contents) -> bytes:
     """The bytes of a NetCDF-4 file.
 
     It is made in memory: HDF5 that cannot write to its file, because the disk is full, ends the whole process.
@@ -62,15 +54,3 @@ def _create(file: Any, name: str, variable: Variable) -> Any:
         text = values.astype(object)
         return file.create_variable(name, dimensions, h5py.string_dtype(), data=text)
     return file.create_variable(name, dimensions, data=values, fillvalue=np.nan if values.dtype.kind == "f" else None)
-
-
-def read(path: str | Path) -> Contents:
-    """Every variable and attribute of a NetCDF-4 file. Raises `OSError` if it is no such file."""
-    import h5netcdf
-
-    with h5netcdf.File(str(path), "r", decode_vlen_strings=True) as file:
-        found = {
-            str(name): Variable(tuple(v.dimensions), np.asarray(v[...]), dict(v.attrs))
-            for name, v in file.variables.items()
-        }
-        return Contents(found, {}, dict(file.attrs))

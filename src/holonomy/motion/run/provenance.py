@@ -26,7 +26,7 @@ class Provenance:
     method; `conservative`, whether the energy of the system is conserved; `forced`, whether forces act that the
     Lagrangian does not have; `coordinates` and their `kinds`; `refusal`, why there is no native code where that was
     wanted; `step_error`, the error that step halving found; `members` of an ensemble; `scene`, the file that was run;
-    `maker`, the part of the library that made the run.
+    `maker`, the part of the library that made the run; `singular`, what it does at singular positions of constraints.
     """
 
     method: str = "unknown"
@@ -45,6 +45,7 @@ class Provenance:
     members: int | None = None
     scene: str = ""
     maker: str = "simulate"
+    singular: str = "stop"
 
     @property
     def method_and_properties(self) -> str:
@@ -115,14 +116,36 @@ def _lossy(system: System) -> bool:
 
 def from_json(text: str) -> Provenance:
     """What `Provenance.to_json` wrote; fields that a later version added are left out."""
-    held = _known(Provenance, json.loads(text))
-    lists: dict[str, Any] = {name: tuple(held[name]) for name in ("coordinates", "kinds")}
-    lists["properties"] = Properties(**_known(Properties, held["properties"]))
-    return Provenance(**{**held, **lists})
+    return from_fields(json.loads(text))
+
+
+def from_fields(given: dict[str, Any]) -> Provenance:
+    """The provenance with these fields, as JSON has them. Raises `ValueError` for one of the wrong type."""
+    held = _known(Provenance, given)
+    if not isinstance(held.get("properties", {}), dict):
+        raise ValueError("the properties of the method are not a table")
+    lists = {name: tuple(held[name]) for name in ("coordinates", "kinds") if isinstance(held.get(name), list)}
+    properties = Properties(**_typed(Properties(), _known(Properties, held.pop("properties", {}))))
+    return Provenance(**_typed(Provenance(), held | lists), properties=properties)
 
 
 def _known(kind: type[Provenance] | type[Properties], held: dict[str, Any]) -> dict[str, Any]:
     return {one.name: held[one.name] for one in fields(kind) if one.name in held}
+
+
+_OPTIONAL = {"order": int, "step_error": float, "members": int}
+
+
+def _typed(default: Provenance | Properties, held: dict[str, Any]) -> dict[str, Any]:
+    """The same fields, each of the type that its default has."""
+    for name, value in held.items():
+        kind = _OPTIONAL.get(name, type(getattr(default, name)))
+        if kind is float and type(value) is int:
+            continue
+        right = type(value) is kind or (value is None and name in _OPTIONAL)
+        if not right or (isinstance(value, tuple) and not all(isinstance(word, str) for word in value)):
+            raise ValueError(f"the provenance has no {name} {str(value)[:40]!r}, which must be of type {kind.__name__}")
+    return held
 
 
 def from_notes(notes: dict[str, str], dt: float) -> Provenance:

@@ -39,7 +39,8 @@ _ADVICE = {
     Code.squeezed: "Move the walls so that they leave room.",
     Code.no_contact: "Use hl.Rattle(4), hl.Radau(3) or hl.RK4(), which hold contacts.",
     Code.inaccurate: "Pass dt, or a method with error control; throw=False returns the run with the smallest step.",
-    Code.rank_change: "The motion may branch here; if you expect no branch, reduce dt.",
+    Code.rank_change: "The motion may branch here: singular='pass' goes on along the smooth branch. If you expect no "
+    "branch, reduce dt.",
 }
 
 

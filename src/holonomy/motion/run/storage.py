@@ -13,7 +13,7 @@ import numpy as np
 from holonomy import __version__, files
 from holonomy.extras import require
 from holonomy.motion.run import netcdf
-from holonomy.motion.run.netcdf import Contents, Variable
+from holonomy.motion.run.layout import Contents, Variable, sealed
 from holonomy.motion.run.positions import drawn, kinetic
 from holonomy.notation import KINDS, QUANTITIES, ascii_unit
 
@@ -62,7 +62,7 @@ def contents(run: Run) -> Contents:
         "unit": _variable(("coordinate",), [KINDS[k].unit for k in run.kinds]),
         "unit_rate": _variable(("coordinate",), [ascii_unit(KINDS[k].rate_unit) for k in run.kinds]),
     }
-    return Contents(data, coordinates, provenance(run))
+    return sealed(Contents(data, coordinates, provenance(run)))
 
 
 def _variable(dimensions: tuple[str, ...], values: Any, **attributes: str) -> Variable:

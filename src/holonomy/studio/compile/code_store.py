@@ -7,7 +7,6 @@ import hashlib
 import importlib
 import inspect
 import logging
-import pickle
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import holonomy
-from holonomy.studio.compile.kernel import CompiledProgram, Kernel
+from holonomy.studio.compile.encoding import decode, encode
+from holonomy.studio.compile.kernel import Kernel
 from holonomy.studio.compile.worker_process import BACKGROUND, URGENT, WorkerPool
 from holonomy.studio.labs import load, module_of
 from holonomy.studio.labs.base import AbstractLab
@@ -24,7 +24,7 @@ from holonomy.studio.labs.settings import Structure
 from holonomy.trace.native import cache, machine
 
 _log = logging.getLogger(__name__)
-_FORM: Final = 1
+_FORM: Final = 2
 MOST_KERNELS: Final = 256
 
 Done = Callable[[Kernel | None, str], None]
@@ -32,10 +32,10 @@ Done = Callable[[Kernel | None, str], None]
 
 
 def build(module: str, structure: Structure) -> bytes:
-    """A structure's code, pickled, for the lab of that module. Runs in a worker process."""
+    """A structure's code as bytes, for the lab of that module. Runs in a worker process."""
     from holonomy.studio.compile.program import compile_program
 
-    return pickle.dumps(compile_program(load(module).program(structure)))
+    return encode(compile_program(load(module).program(structure)))
 
 
 def equations(module: str, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -138,8 +138,7 @@ class CodeStore:
             if key in self._kernels:
                 return self._kernels[key]
             try:
-                compile_program: CompiledProgram = pickle.loads(data)
-                kernel = Kernel(compile_program)
+                kernel = Kernel(decode(data))
             except Exception:  # noqa: BLE001 - an entry that cannot be used is as good as none
                 _log.exception("compiled code could not be loaded")
                 cache.forget(_name(*key))

@@ -40,7 +40,7 @@ class Constraints(eqx.Module):
     that is fewer, else None. `walls` are how many unilateral conditions there are and how many on velocities;
     `restitution` has one number for each, `law` says what several impacts at once do. `active` walls are in contact;
     None where no motion is under way. `as_rates` holds walls in contact by their rates alone, for methods that keep
-    no conditions on positions.
+    no conditions on positions. `passes` lets steps go on through positions where the normals are dependent.
 
     With `friction`, a coefficient for each unilateral condition, `slips` are their tangential velocities, `slip`
     numbers for each. Contacts are `sticking`, which holds their slips at zero, or slide along `direction`.
@@ -57,6 +57,7 @@ class Constraints(eqx.Module):
     walls: tuple[int, int] = eqx.field(static=True, default=(0, 0))
     law: str = eqx.field(static=True, default="generalised")
     as_rates: bool = eqx.field(static=True, default=False)
+    passes: bool = eqx.field(static=True, default=False)
     friction: Any = None
     slips: tuple[Function, ...] = ()
     sticking: Any = None
@@ -104,6 +105,11 @@ class Held(eqx.Module):
         given = self.local.system.constraints
         assert given is not None
         return given
+
+    @property
+    def passes(self) -> bool:
+        """Whether a step may go on through positions where the normals are dependent."""
+        return self._given.passes
 
     @property
     def idle(self) -> Array | None:

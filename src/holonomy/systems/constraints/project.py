@@ -6,16 +6,19 @@ metric: \(y + M^{-1}G^\top\mu\) with \(\varphi = 0\), then \(w + M^{-1}N^\top\nu
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 
 from holonomy.systems import lagrangian, root_finding
 from holonomy.systems.constraints.conditions import Bordered, Held, border, bordered_solve, with_idle
-from holonomy.systems.dense_solve import positive
+from holonomy.systems.dense_solve import RANK, back_substitute, factor, least_pivot, positive
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
 
 _FOLLOWS = 1e-6  # how far, in units of the state, a condition that follows from the others may be from holding
 
@@ -58,19 +61,45 @@ def normal_moves(bordered: Bordered, y: Any) -> Any:
 
 
 def turned(local: Local, held: Held, t: Any, h: Any, before: Any, after: Any, w: Any) -> Any:
-    r"""A code: whether the normals of the constraints kept their rank from one end of a step to the other.
+    """A code: whether the normals of the constraints kept their rank from one end of a step to the other."""
+    if held.passes:
+        return jnp.int32(Code.ok)
+    mass = lagrangian.mass_matrix(local.lagrangian, t, before, w) if local.definite else None
+    between, angle = independence(held.normals(t, before), held.normals(t + h, after), mass, held.idle)
+    return jnp.where(between & (angle > RANK**2), jnp.int32(Code.ok), jnp.int32(Code.rank_change))
 
-    \(\det(N_0 M^{-1} N_1^\top)\) is positive for nearby ends and changes its sign when the normals become dependent
-    in between.
+
+def independence(first: Any, second: Any, mass: Any, idle: Any) -> tuple[Any, Any]:
+    r"""Whether normals stayed independent from one state to the next, and the least squared angle at the second.
+
+    \(N_0 M^{-1} N_1^\top\) is positive for nearby states, and is not where the normals became dependent in between.
+    At the second state \(N_1 M^{-1} N_1^\top\) says by which angle, of small ones, a normal differs from a combination
+    of the others; below `RANK`, rounding decides the velocity. Without a mass matrix the Euclidean product serves.
     """
-    first, second = held.normals(t, before), held.normals(t + h, after)
-    mass = lagrangian.mass_matrix(local.lagrangian, t, before, w)
-    if local.definite:
-        across = border(mass, first, definite=True, idle=held.idle).across
-        mixed = second @ across
-    else:
-        mixed = second @ first.T
-    return jnp.where(positive(with_idle(mixed, held.idle)), jnp.int32(Code.ok), jnp.int32(Code.rank_change))
+    ways = (first.T, second.T)
+    if mass is not None:
+        factored = factor(mass, definite=True)
+        ways = tuple(jax.vmap(lambda row: back_substitute(factored, row))(rows).T for rows in (first, second))
+    mixed, alone = (with_idle(second @ way, idle) for way in ways)
+    return positive(mixed), least_pivot(alone)
+
+
+def independence_between(system: System, begin: Any, end: Any) -> tuple[Any, Any]:
+    """`independence` for states (t, q, v) of a system under constraints, which need not be in one chart."""
+    (t, q, v), (s, x, _) = begin, end
+    local, other = system.local(q), system.local(x)
+    at = local.enter(v)
+    held = local.hold(t, *at)
+    assert held is not None
+    there = Held(other, held.pick, held.equations, held.walls)
+    rows = (held.normals(t, at[0]), there.normals(s, other.origin))
+    if system.flat:
+        mass = lagrangian.mass_matrix(local.lagrangian, t, *at) if local.definite else None
+        return independence(*rows, mass, held.idle)
+    # the charts at the two ends differ: their covectors are compared in the ambient space
+    first = jax.vmap(lambda row: local.leave_momentum(local.origin, row))(rows[0])
+    second = jax.vmap(lambda row: other.leave_momentum(other.origin, row))(rows[1])
+    return independence(first, second, None, held.idle)
 
 
 def still_redundant(local: Local, held: Held, t: Any, y: Any, w: Any) -> Any:

@@ -1,0 +1,100 @@
+r"""Mass matrices that are singular, but not along the motions that the constraints allow.
+
+Massless coordinates and natural coordinates give such matrices. Along a motion the rates r of the constraints vanish,
+so that \(L + \tfrac12 r^\top D\,r\) has the same motions, multipliers and energy as L, for any constant D. Its mass
+matrix \(M + N^\top D N\) is regular where M is so on the kernel of \(N = \partial r/\partial v\).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from holonomy.systems import lagrangian, tracing
+from holonomy.systems.constraints.conditions import Held
+from holonomy.systems.dense_solve import RANK
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
+
+_LEAST = 1e-14  # eigenvalues of a scaled mass matrix below this part of the largest are rounding
+
+
+def eigenvalues(mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of a mass matrix as it is, and scaled to a diagonal of ones where it is not zero.
+
+    The second do not depend on the units of single coordinates, and so say whether a coordinate carries no mass.
+    """
+    both = 0.5 * (mass + mass.T)
+    diagonal = np.abs(np.diagonal(both))
+    scale = np.where(diagonal > 0, np.sqrt(diagonal), 1.0)
+    return np.linalg.eigvalsh(both), np.linalg.eigvalsh(both / np.outer(scale, scale))
+
+
+def is_singular(scaled: np.ndarray) -> bool:
+    """Whether scaled eigenvalues are those of a singular mass matrix."""
+    return bool(np.min(np.abs(scaled)) < _LEAST * np.max(np.abs(scaled)) or not np.any(scaled))
+
+
+def regular(system: System, t: Any, q: Any, v: Any, called: str = "q") -> System:
+    """The same system where its mass matrix is regular at a state, else one of the same motions with a regular one.
+
+    Raises a ValueError, which names the state as it is `called`, where no acceleration is determined there. Systems
+    that are being traced are left as they are.
+    """
+    if any(isinstance(x, Tracer) for x in jax.tree.leaves((system, t, q, v))):
+        return system
+    mass, normals = (np.asarray(x) for x in _matrices(system, t, q, v))
+    values, scaled = eigenvalues(mass)
+    if not np.all(np.isfinite(mass)) or not is_singular(scaled):
+        return system
+    if not len(normals) or _singular_along(mass, normals):
+        among = ", also along the motions that the constraints allow" if len(normals) else ""
+        raise ValueError(
+            f"The mass matrix is singular at {called} = {np.asarray(q).tolist()} (eigenvalues "
+            f"{', '.join(f'{x:.3g}' for x in values)}){among}, so the acceleration is not determined. Either "
+            f"a coordinate carries no mass, or the coordinates break down there, as angles do at a pole: start "
+            f"elsewhere, or give the system a space without poles, such as space=hl.Sphere(2)."
+        )
+    sizes = np.sum(normals**2, axis=1)
+    return _with_rates(system, np.max(np.abs(np.diagonal(mass))) / np.where(sizes > 0, sizes, 1.0))
+
+
+def _singular_along(mass: np.ndarray, normals: np.ndarray) -> bool:
+    """Whether the mass matrix is singular on the kernel of the normals; both scaled to the units of the normals."""
+    sizes = np.linalg.norm(normals, axis=1, keepdims=True)
+    _, size, ways = np.linalg.svd(normals / np.where(sizes > 0, sizes, 1.0))
+    free = ways[int(np.sum(size > RANK)) :]
+    return bool(len(free)) and is_singular(eigenvalues(free @ mass @ free.T)[1])
+
+
+def _with_rates(system: System, weights: np.ndarray) -> System:
+    r"""The system of \(L + \tfrac12\sum_i d_i r_i^2\)."""
+    given = system.constraints
+    assert given is not None
+    frame = tracing.Frame(system.coordinates, system.parameters, system.space, system.parametric)
+
+    def extended(t: Any, q: Any, v: Any, *last: Any) -> Any:
+        rates = [jax.jvp(lambda s, x, f=f: f(s, x, *last), (t, q), (jnp.ones_like(t), v))[1] for f in given.holonomic]
+        rates += [f(t, q, v, *last) for f in given.velocity]
+        return system.lagrangian(t, q, v, *last) + 0.5 * jnp.sum(weights * jnp.concatenate(rates) ** 2)
+
+    traced = frame.scalar("lagrangian", extended, velocity=True)
+    return replace(system, lagrangian=traced, direct=None, definite=True)
+
+
+@eqx.filter_jit
+def _matrices(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    local = system.local(q)
+    y, w = local.enter(v)
+    given = system.constraints
+    normals = jnp.zeros((0, y.size), y.dtype)
+    if given is not None and given.bilateral:
+        normals = Held(local, None, given.counts).normals(t, y)
+    return lagrangian.mass_matrix(local.lagrangian, t, y, w), normals
