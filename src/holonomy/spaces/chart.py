@@ -14,19 +14,11 @@ from holonomy.geometry.geodesic import geodesic_flow
 from holonomy.geometry.integrate import integrate
 from holonomy.geometry.metric import Metric, bend, checked, traced
 from holonomy.spaces import validation
-from holonomy.spaces.base import (
-    AbstractSpace,
-    Local,
-    LocalLike,
-    Picture,
-    Point,
-    PointLike,
-    Scalar,
-    Vector,
-    VectorLike,
-)
+from holonomy.spaces.base import AbstractSpace, Picture
 from holonomy.spaces.smooth import root
 from holonomy.trace.function import Function
+from holonomy.types import Local, LocalLike, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Tangent as Vector
 
 _NEWTON_STEPS = 40
 _POLISH_STEPS = 2

@@ -13,7 +13,9 @@ from jaxtyping import Array, Float
 from holonomy.geometry.curvature import AbstractCurvature, MetricCurvature, require_surface
 
 if TYPE_CHECKING:
-    from holonomy.spaces.base import AbstractSpace, Point, PointLike, Scalar, Vector, VectorLike
+    from holonomy.spaces.base import AbstractSpace
+    from holonomy.types import Point, PointLike, Scalar, VectorLike
+    from holonomy.types import Tangent as Vector
 
 
 class SpaceCurvature(AbstractCurvature):

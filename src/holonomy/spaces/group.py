@@ -7,7 +7,9 @@ import abc
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Point, PointLike, Vector, VectorLike
+from holonomy.spaces.base import AbstractSpace
+from holonomy.types import Local, LocalLike, Point, PointLike, VectorLike
+from holonomy.types import Tangent as Vector
 
 
 class AbstractGroup(AbstractSpace):

@@ -10,20 +10,10 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from holonomy.spaces import axes, polar, validation
 from holonomy.spaces import embedded as em
 from holonomy.spaces.axes import Field, Flow
-from holonomy.spaces.base import (
-    AbstractSpace,
-    Local,
-    LocalLike,
-    Number,
-    Picture,
-    Point,
-    PointLike,
-    Scalar,
-    Vector,
-    VectorLike,
-)
+from holonomy.spaces.base import AbstractSpace, Picture
 from holonomy.spaces.smooth import length
-from holonomy.types import Numbers
+from holonomy.types import Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Tangent as Vector
 
 _ROUNDING = 8.0  # rounding of a product of vectors, in units of the last place of the product of their lengths
 

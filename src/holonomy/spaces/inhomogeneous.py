@@ -9,10 +9,11 @@ from jaxtyping import PRNGKeyArray
 
 from holonomy.spaces import axes, polar, validation
 from holonomy.spaces.axes import Field, Flow
-from holonomy.spaces.base import AbstractSpace, Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.base import AbstractSpace, Picture
 from holonomy.spaces.embedded import dot, wedge_dot
 from holonomy.spaces.smooth import arc, cosine, root, sine
-from holonomy.types import Count, Numbers
+from holonomy.types import Count, Local, LocalLike, Numbers, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Tangent as Vector
 
 _NEWTON_STEPS = 12
 _POLISH_STEPS = 2

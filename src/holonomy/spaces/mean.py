@@ -15,7 +15,8 @@ from holonomy.spaces import validation
 from holonomy.types import ArrayLike, Count
 
 if TYPE_CHECKING:
-    from holonomy.spaces.base import AbstractSpace, PointLike
+    from holonomy.spaces.base import AbstractSpace
+    from holonomy.types import PointLike
 
 _DESCENT_STEPS = 60
 _NEWTON_STEPS = 3

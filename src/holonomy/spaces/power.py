@@ -11,20 +11,10 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
-from holonomy.spaces.base import (
-    AbstractSpace,
-    Local,
-    LocalLike,
-    Picture,
-    Point,
-    PointLike,
-    Scalar,
-    Vector,
-    VectorLike,
-    powers_are,
-)
+from holonomy.spaces.base import AbstractSpace, Picture, powers_are
 from holonomy.spaces.smooth import root
-from holonomy.types import Number, Numbers
+from holonomy.types import Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Tangent as Vector
 
 
 class Power(AbstractSpace):

@@ -9,9 +9,11 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from holonomy.spaces import axes, validation
 from holonomy.spaces.axes import Field, Flow
-from holonomy.spaces.base import Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.base import Picture
 from holonomy.spaces.group import AbstractGroup
 from holonomy.spaces.smooth import root, sine, versine
+from holonomy.types import Local, LocalLike, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Tangent as Vector
 
 
 class SE2(AbstractGroup):

@@ -10,10 +10,12 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from holonomy.spaces import axes, validation
 from holonomy.spaces import quaternion as qt
 from holonomy.spaces.axes import Field, Flow
-from holonomy.spaces.base import Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.base import Picture
 from holonomy.spaces.group import AbstractGroup, hat3, vee3
 from holonomy.spaces.smooth import remainder, root, versine
 from holonomy.spaces.so3 import AXES, SO3
+from holonomy.types import Local, LocalLike, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Tangent as Vector
 
 _AXES = "xyz"
 

@@ -10,10 +10,10 @@ from jaxtyping import Array, PRNGKeyArray
 
 from holonomy.spaces import axes, validation
 from holonomy.spaces.axes import Field, Flow
-from holonomy.spaces.base import Local, LocalLike, Point, PointLike, Scalar, Vector, VectorLike
 from holonomy.spaces.group import AbstractGroup
 from holonomy.spaces.smooth import root
-from holonomy.types import Matrix
+from holonomy.types import Local, LocalLike, Matrix, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Tangent as Vector
 
 _ROOTS = 4
 _POLAR_STEPS = 14

@@ -13,9 +13,11 @@ from holonomy.spaces import embedded as em
 from holonomy.spaces import quaternion as qt
 from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
-from holonomy.spaces.base import Local, LocalLike, Picture, Point, PointLike, Scalar, Vector, VectorLike
+from holonomy.spaces.base import Picture
 from holonomy.spaces.group import AbstractGroup, hat3, vee3
 from holonomy.spaces.smooth import arc, cosine, sine
+from holonomy.types import Local, LocalLike, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Tangent as Vector
 
 # The axis about which each coordinate plane turns, the first axis carried towards the second.
 AXES = {"xy": (0.0, 0.0, 1.0), "xz": (0.0, -1.0, 0.0), "yz": (1.0, 0.0, 0.0)}
