@@ -82,7 +82,7 @@ def test_flipped_bits_are_found_or_do_not_matter(tmp_path: Path) -> None:
     chance = random.Random(0)
     inside = [
         entry["at"] + chance.randrange(8 * int(np.prod(entry["shape"])))
-        for name, entry in index["variables"].items()
+        for entry in index["variables"].values()
         if "at" in entry
         for _ in range(10)
     ]

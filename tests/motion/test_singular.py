@@ -28,7 +28,7 @@ def test_a_parallelogram_stays_one_through_its_singular_positions(method):
     level = hl.Event(lambda t, q, v: q[0], terminal=True)
     fall = hl.simulate(in_one_angle(1.0, G), START[:1], START[1:], 2.0, dt=1e-3, method=hl.Gauss(3), events=[level])
     for parts in (20.0, 33.3, 40.0, 40.0 * (1.0 + 1e-7)):
-        dt = fall.t[-1] / parts
+        dt = float(fall.t[-1]) / parts
         end = 400 * dt
         run = hl.simulate(parallelogram(), *turned_to(*START), end, dt=dt, method=method, singular="pass")
         whole = hl.simulate(in_one_angle(1.0, G), START[:1], START[1:], end, dt=dt, method=hl.Gauss(3))

@@ -37,7 +37,7 @@ LEFT = {
     "motion/methods/variational_step.py": 7,
     "motion/run/build.py": 2,
     "motion/run/load.py": 1,
-    "motion/methods/rank_guard.py": 30,
+    "motion/methods/rank_guard.py": 31,
     "motion/methods/through_singular.py": 11,
     "motion/run/foreign.py": 1,
     "motion/run/hdf5_reader.py": 1,

@@ -20,17 +20,7 @@ from holonomy.systems.in_chart import Local
 from holonomy.systems.lagrangian import energy_function
 from holonomy.systems.parameters import Parameters, number
 from holonomy.trace.function import Function
-from holonomy.types import (
-    AnyArray,
-    ArrayFunction,
-    Covector,
-    Number,
-    Numbers,
-    Point,
-    Scalar,
-    ScalarFunction,
-    VectorLike,
-)
+from holonomy.types import AnyArray, ArrayFunction, Covector, Number, Numbers, Point, Scalar, ScalarFunction, VectorLike
 
 if TYPE_CHECKING:
     from holonomy.show.notebook_widget import StudioView

@@ -149,7 +149,7 @@ def _unpickled(data: bytes) -> Program:
 
 
 def _program(
-    slots_in: int, instructions: list[tuple], outputs: tuple[Any, ...], heads: tuple[Hashable, ...]
+    slots_in: int, instructions: list[tuple[Any, ...]], outputs: tuple[Any, ...], heads: tuple[Hashable, ...]
 ) -> Program:
     """The one program with these instructions; `heads` are the types of its inputs and of its constants."""
     body = tuple((p.name, _params_key(params), args, n) for p, params, args, n in instructions)

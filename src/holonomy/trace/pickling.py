@@ -37,7 +37,7 @@ def _primitives() -> dict[str, Any]:
     return {p.name: p for module in modules for p in vars(module).values() if isinstance(p, jex.Primitive)}
 
 
-def pack(instructions: Sequence[tuple], more: tuple[Any, ...]) -> bytes:
+def pack(instructions: Sequence[tuple[Any, ...]], more: tuple[Any, ...]) -> bytes:
     """The instructions of a program and what else there is to it, as bytes. Raises `PicklingError`."""
     packer = _Packer()
     rows = [packer.row(primitive, params, args, n, 0) for primitive, params, args, n in instructions]
@@ -46,7 +46,7 @@ def pack(instructions: Sequence[tuple], more: tuple[Any, ...]) -> bytes:
 
 
 @functools.lru_cache(_KEPT)
-def unpack(data: bytes) -> tuple[list[tuple], tuple[Any, ...]]:
+def unpack(data: bytes) -> tuple[list[tuple[Any, ...]], tuple[Any, ...]]:
     """What `pack` was given. The same bytes give the same objects, so that code compiled for them is found again."""
     rows, table, more = pickle.loads(data)
     unpacker = _Unpacker(table)

@@ -87,7 +87,7 @@ def test_a_step_that_ends_in_line_is_not_kept(method):
     fall = hl.simulate(in_one_angle(1.0, G), [0.25 * np.pi], [-1.0], 2.0, dt=1e-3, method=hl.Gauss(3), events=[level])
     for steps in (7, 20, 40):
         for off in (-1e-5, -1e-7, -1e-9, 0.0, 1e-9):
-            dt = fall.t[-1] / steps * (1.0 + off)
+            dt = float(fall.t[-1]) / steps * (1.0 + off)
             run = hl.simulate(parallelogram(), *start, 2.0, dt=dt, method=method, throw=False)
             assert run.result.name == "rank_change"
             drift = np.abs(run.energy - run.energy[0]) / run.energy[0]

@@ -18,7 +18,7 @@ _SHORTEST = 1e-6  # a step of this part of dt that still meets a singular positi
 _REFUSED = 1e6  # an error of this many times the state, which every step-size control refuses
 
 
-class RankGuard(diffrax.AbstractAdaptiveSolver, diffrax.AbstractWrappedSolver):
+class RankGuard(diffrax.AbstractAdaptiveSolver[Any], diffrax.AbstractWrappedSolver[Any]):
     """A diffrax solver on (q, v) whose steps are refused where the constraints of a system lose rank.
 
     A refused step is tried again with a shorter one. Once steps are a small part of `dt` the solve ends with the
@@ -26,7 +26,7 @@ class RankGuard(diffrax.AbstractAdaptiveSolver, diffrax.AbstractWrappedSolver):
     between normals that counts as none.
     """
 
-    solver: diffrax.AbstractAdaptiveSolver
+    solver: diffrax.AbstractAdaptiveSolver[Any]
     system: System
     least: Any
     dt: Any

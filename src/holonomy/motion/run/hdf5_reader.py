@@ -151,7 +151,7 @@ def main() -> None:
     """Read the file on the standard input, and write the copy to the standard output."""
     request = json.loads(sys.argv[1])
     sys.path[:] = request["path"]
-    import h5py  # noqa: F401 - before the memory is limited
+    import h5py  # noqa: F401  # pyright: ignore[reportUnusedImport] - before the memory is limited
 
     size = os.fstat(0).st_size
     limit(request["seconds"], size)

@@ -19,7 +19,7 @@ import secrets
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -129,7 +129,7 @@ def clear() -> int:
 
 
 @contextmanager
-def _folder() -> Iterator[int | None]:
+def _folder() -> Generator[int | None]:
     """The directory, open, if it is the user's own and closed to writing by others; else None."""
     place = directory()
     if place is None or os.open not in os.supports_dir_fd:
