@@ -13,6 +13,7 @@ import jax
 from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status, fine
 from holonomy.motion.methods.projection import finish
 from holonomy.systems import System
+from holonomy.systems.in_chart import Local
 
 _LARGEST_DENOMINATOR = 1000  # rows whose common denominator is larger are taken as decimal numbers
 
@@ -96,9 +97,9 @@ class AbstractRungeKutta(AbstractMethod):
         slope = jax.jit(lambda *state: local.acceleration(*state))
         end, w = self.advance(slope, t, h, y, w)
         if held is None:
-            return PositionVelocity(*local.leave(end, w)), fine()
+            return _left(local, end, w), fine()
         end, w, status = finish(local, held, t, h, end, w, y)
-        return PositionVelocity(*local.leave(end, w)), status
+        return _left(local, end, w), status
 
     @property
     def holds(self) -> tuple[str, ...]:
@@ -110,6 +111,12 @@ class AbstractRungeKutta(AbstractMethod):
 
     def read(self, system: System, t: Any, state: PositionVelocity) -> tuple[Any, Any]:
         return state.q, state.v
+
+
+def _left(local: Local, y: Any, w: Any) -> PositionVelocity:
+    """The state with coordinates y and w, as the space writes it."""
+    q, v = local.leave(y, w)
+    return PositionVelocity(*local.system.space.recentred(q, v))
 
 
 class AbstractTableauMethod(AbstractRungeKutta):
