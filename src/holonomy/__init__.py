@@ -27,7 +27,9 @@ _ROOMS = {
     "Product": "spaces",
     "Power": "spaces",
     "Chart": "spaces",
+    "Carried": "spaces",
     "System": "systems",
+    "carry": "systems",
     "combine": "systems",
     "simulate": "motion",
     "Run": "motion",
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     from holonomy.spaces import SE3 as SE3
     from holonomy.spaces import SO as SO
     from holonomy.spaces import SO3 as SO3
+    from holonomy.spaces import Carried as Carried
     from holonomy.spaces import Chart as Chart
     from holonomy.spaces import Circle as Circle
     from holonomy.spaces import Euclidean as Euclidean
@@ -101,6 +104,7 @@ if TYPE_CHECKING:
     from holonomy.study import lyapunov as lyapunov
     from holonomy.study import section as section
     from holonomy.systems import System as System
+    from holonomy.systems import carry as carry
     from holonomy.systems import combine as combine
 
 __all__ = ["__version__", *_ROOMS, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]

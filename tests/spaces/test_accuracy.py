@@ -14,7 +14,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from holonomy.spaces import Hyperbolic, Inhomogeneous, Product, Sphere
+from holonomy.spaces import Carried, Hyperbolic, Inhomogeneous, Product, Sphere, embedded
 
 DISTANCES = [1e-12, 1e-9, 1e-6, 1e-3, 0.1, 1.0, 5.0, 10.0, 20.0, 30.0]
 H3, S3 = Hyperbolic(3), Sphere(3)
@@ -163,3 +163,42 @@ def test_the_tangent_part_far_out_is_its_own_tangent_part(distance):
         np.testing.assert_array_equal(space.tangent(x, once), once)
         scaled = once / 7.3  # rounds again, and stays tangent to rounding
         np.testing.assert_allclose(space.tangent(x, scaled), scaled, rtol=1e-15)
+
+
+def test_recentring_moves_nothing() -> None:
+    """Points, velocities and charts of a carried configuration, before and after its centre is put at the origin."""
+    plane = Hyperbolic(2, 1.5)
+    space = Carried(plane**3, plane.from_polar(1.2, 0.4))
+    rng = np.random.default_rng(3)
+    for length in (0.0, 1e-9, 0.5, 3.0):
+        points = (plane**3).random(jax.random.key(1))
+        x = jnp.concatenate([points, length * jnp.array([0.6, -0.8])])
+        v = space.tangent(x, rng.normal(size=11))
+        new, rate = space.recentred(x, v)
+        size = np.max(np.abs(space.points(x)))
+        np.testing.assert_allclose(space.points(new), space.points(x), rtol=0, atol=1e-13 * size)
+        moved, before = (jax.jvp(space.points, (q,), (u,))[1] for q, u in ((new, rate), (x, v)))
+        np.testing.assert_allclose(moved, before, rtol=0, atol=1e-13 * size)
+        again, _ = space.recentred(new, rate)
+        np.testing.assert_allclose(again, new, rtol=0, atol=1e-14 * size)
+        y = 0.1 * rng.normal(size=(1, 6))
+        there = space.chart(new, space.recentred_local(x, jnp.asarray(y))[0])
+        np.testing.assert_allclose(space.points(there), space.points(space.chart(x, y[0])), rtol=0, atol=1e-13 * size)
+        np.testing.assert_allclose(float(space.distance(x, new)), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("distance", [0.0, 1e-8, 0.9, 1.1, 5.0, 30.0, 300.0])
+def test_boosts_by_rapidity(distance: float) -> None:
+    """A step along and against the radius, and the way back after one across it, without points of size e^R."""
+    rho = distance * jnp.array([0.6, 0.0, 0.8])
+    along = np.sinh(0.3) * np.array([0.6, 0.0, 0.8])
+    for sign in (1.0, -1.0):
+        end = embedded.rapidity_chart(rho, jnp.asarray(sign * along))
+        np.testing.assert_allclose(end, (distance + sign * 0.3) * np.array([0.6, 0.0, 0.8]), rtol=1e-15, atol=1e-15)
+    across = embedded.rapidity_chart(rho, jnp.array([0.0, np.sinh(0.5), 0.0]))
+    np.testing.assert_allclose(np.linalg.norm(across), _hypotenuse(distance, 0.5), rtol=1e-15, atol=1e-15)
+
+
+def _hypotenuse(a: float, b: float) -> float:
+    with mpmath.workdps(300):
+        return float(mpmath.acosh(mpmath.cosh(a) * mpmath.cosh(b)))

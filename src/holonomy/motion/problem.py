@@ -27,6 +27,7 @@ from holonomy.systems.system import vector
 from holonomy.trace.native.engine import ENGINES, Engine
 from holonomy.types import AnyArray, Number, VectorLike
 
+TOO_FEW_DIGITS = 1e-9  # distance by which storing a point may move it at most; in hyperbolic space at R = 16
 LARGE = 24  # coordinates above which no mass matrix is formed that the motion itself does not need
 
 SINGULAR = ("stop", "pass")
@@ -125,6 +126,13 @@ def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
         raise ValueError(
             f"q0 does not lie on {system.space}: it is {gap:.3g} away. The nearest point is {near.tolist()}; "
             f"pass that, or space.project(q0)."
+        )
+    lost = float(system.space.rounding(near))
+    if lost > TOO_FEW_DIGITS:
+        raise ValueError(
+            f"q0 lies so far out in hyperbolic space that an array places it only to {lost:.1g} radii. Keep the points "
+            f"near the origin, with the isometry that carries them: far = hl.carry(system, at=point), and the start "
+            f"from far.space.state(points, velocities), as seen from that point."
         )
     tangent = np.asarray(system.space.tangent(near, v))
     gap = float(np.max(np.abs(tangent - v)))

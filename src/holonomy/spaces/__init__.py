@@ -1,6 +1,7 @@
 """Where things live: configuration spaces without coordinate singularities."""
 
 from holonomy.spaces.base import AbstractSpace as AbstractSpace
+from holonomy.spaces.carried import Carried as Carried
 from holonomy.spaces.chart import Chart as Chart
 from holonomy.spaces.euclidean import Circle as Circle
 from holonomy.spaces.euclidean import Euclidean as Euclidean

@@ -171,6 +171,22 @@ class AbstractSpace(eqx.Module):
         frame = jax.jacfwd(lambda z: self.chart(x, z))(y)
         return jnp.linalg.solve(frame.T @ frame, frame.T @ slope)
 
+    def recentred(self, x: PointLike, v: VectorLike) -> tuple[Point, Vector]:
+        """The same point and velocity, written afresh.
+
+        A space in which one point has several arrays (`Carried`) supplies it; methods call it at the end of a step.
+        """
+        return validation.as_array(x), validation.as_array(v)
+
+    def recentred_local(self, x: PointLike, rows: Float[Array, "rows dim"]) -> Float[Array, "rows dim"]:
+        """Coordinates in the chart at x, one or several, as coordinates in the chart at the point that `recentred`
+        writes. A rotation, so that covectors change alike."""
+        return rows
+
+    def rounding(self, x: PointLike) -> Scalar:
+        """How far, in units of `chart_scale`, storing the point as an array may have moved it, if not by round-off."""
+        return jnp.zeros(())
+
     @property
     def chart_scale(self) -> Number:
         """The length over which charts bend: local coordinates should stay below it."""

@@ -4,6 +4,7 @@ Everything here is for radius 1. Points of the sphere are unit vectors; a point 
 spacelike part s alone, since w = sqrt(1 + |s|^2): stored values of w carry a rounding error that boosts magnify.
 """
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -168,7 +169,8 @@ def hyper_chord(s: Ambient, t: Ambient) -> Scalar:
     near = (dot(difference, difference) + wedge_dot(difference, short, difference, short)) / (
         2.0 * (1.0 + ws * wt + jnp.where(same, inner, 0.0))
     )
-    rise, lift = dot(s, s) / (1.0 + ws), dot(t, t) / (1.0 + wt)
+    # |s|²/(1 + w), with the quotient first: the derivative of the other has cubes, which overflow from R = 236 on
+    rise, lift = dot(s, s / (1.0 + ws)), dot(t, t / (1.0 + wt))
     return jnp.where(same, near, (rise * lift + rise + lift - inner) / 2.0)
 
 
@@ -217,7 +219,16 @@ def hyper_turn(s: Ambient, y: Ambient, z: Ambient, back: bool) -> Ambient:
     In Clifford's algebra half a boost is \(1 + a\) with \(a = s/(1+w)\), so the rotation is that of the rotor
     \(1 + a\cdot b + a\wedge b\): all terms of order one, however far out s is.
     """
-    a, b = s / (1.0 + height(s)), y / (1.0 + height(y))
+    return half_turn(hyper_half(s), hyper_half(y), z, back)
+
+
+def hyper_half(s: Ambient) -> Ambient:
+    r"""\(s/(1+w)\), of length \(\tanh(R/2)\): the point as a vector of half its rapidity."""
+    return s / (1.0 + height(s))
+
+
+def half_turn(a: Ambient, b: Ambient, z: Ambient, back: bool) -> Ambient:
+    """`hyper_turn` by the half rapidities a and b of the two boosts, which are of order one at any distance."""
     c = 1.0 + dot(a, b)
     plane = dot(a, a) * dot(b, b) - dot(a, b) ** 2
 
@@ -244,3 +255,31 @@ def hyper_coordinates(s: Ambient, t: Ambient) -> Ambient:
     step = t - s
     rise = dot(step, s + t) / (ws + wt)
     return step + s * (dot(s, step) / (1.0 + ws) - rise)
+
+
+# ── boosts far out, by the vector of direction and rapidity ───────────────────────────────────────────────────────
+
+
+def rapidity_half(rho: Ambient) -> Ambient:
+    r"""`hyper_half` of the point at distance \(|\rho|\) in the direction of \(\rho\)."""
+    z = dot(rho, rho) / 4.0
+    return 0.5 * rho * sine(z, -1) / cosine(z, -1)
+
+
+def rapidity_chart(rho: Ambient, y: Ambient) -> Ambient:
+    r"""`hyper_chart` between vectors of direction and rapidity: \(\rho'\) of the point with coordinates y seen from
+    that of \(\rho\).
+
+    Spacelike parts are divided by \(e^R\), so that nothing grows, and \(R' = R + \log(\ldots)\) keeps all its digits.
+    """
+    scale = jax.lax.stop_gradient(length(rho))  # any other number would give the same result
+    less = jnp.exp(-scale)
+    s = rho * sine(dot(rho, rho), -1) * less
+    end = s * (height(y) + dot(rapidity_half(rho), y)) + less * y
+    square = dot(end, end)
+    # near the origin the direction comes from a quotient without root; elsewhere the logarithm is as accurate
+    far = (scale > 1.0) | (square > less * less)
+    away = jnp.where(far, square, 1.0)
+    size = scale + jnp.log(jnp.sqrt(away) + jnp.sqrt(away + less * less))
+    near = jnp.where(far, 0.0, square / jnp.where(far, 1.0, less * less))
+    return end * jnp.where(far, size / jnp.sqrt(away), arc(near, -1) / jnp.where(far, 1.0, less))

@@ -104,6 +104,11 @@ class Hyperbolic(AbstractSpace):
         y, covector = self._local(y) / self.radius, self._local(covector, "covector")
         return covector if self.flat_chart else covector / em.height(y)
 
+    def rounding(self, x: PointLike) -> Scalar:
+        r"""\(\varepsilon\sinh(R/r)\) at distance R from the origin."""
+        s = self._spatial(validation.as_array(x))
+        return jnp.zeros(()) if self.flat_chart else jnp.finfo(s.dtype).eps * length(s)
+
     @property
     def chart_scale(self) -> Number:
         """The radius."""

@@ -76,6 +76,9 @@ class Power(AbstractSpace):
     def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
         return self._map(self.space.solve_shift, self._point(x), self._local(y), self._local(covector, "covector"))
 
+    def rounding(self, x: PointLike) -> Scalar:
+        return jnp.max(jax.vmap(self.space.rounding)(self.split(x)))
+
     @property
     def chart_scale(self) -> Number:
         """The scale of the single space."""

@@ -88,6 +88,9 @@ class Product(AbstractSpace):
     def _charted(self, x: PointLike, y: LocalLike, z: LocalLike) -> Iterator[tuple[AbstractSpace, Array, Array, Array]]:
         return zip(self.factors, self.split(x), self.split_local(y), self.split_local(z), strict=True)
 
+    def rounding(self, x: PointLike) -> Scalar:
+        return jnp.max(jnp.stack([f.rounding(a) for f, a in zip(self.factors, self.split(x), strict=True)]))
+
     @property
     def chart_scale(self) -> Number:
         """The least scale among the factors that have curved charts."""

@@ -1,5 +1,6 @@
 """What moves: systems, their coordinates and parameters."""
 
+from holonomy.systems.carry import carry as carry
 from holonomy.systems.combine import combine as combine
 from holonomy.systems.coordinates import Coordinate as Coordinate
 from holonomy.systems.parameters import Parameters as Parameters

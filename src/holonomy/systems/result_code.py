@@ -20,3 +20,4 @@ class Code(IntEnum):
     squeezed = 9
     no_contact = 10
     inaccurate = 11
+    too_far = 12

@@ -105,6 +105,7 @@ def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot
     """The snapshot of a state."""
     t = jnp.asarray(t, _real(state))
     q, v = method.read(system, t, state)
+    q, v = system.space.recentred(q, v)
     pull, momentum = pull_and_momentum(system, t, q, v)
     energy = system.raw_energy(t, q, v)
     if system.constraints is None:

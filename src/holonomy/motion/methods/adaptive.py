@@ -135,6 +135,7 @@ class Adaptive(AbstractMethod):
             # guarded, and here the end itself is looked at
             y, w, status = projection.finish(local, held, t, h, y, w, y)
             (q, v), code = local.leave(y, w), status.code
+        q, v = system.space.recentred(q, v)
         taken = solution.stats["num_accepted_steps"]
         inner = jnp.abs(h) * 1.5 / jnp.maximum(taken, 1)
         inner = jnp.where(taken > 1, inner, jnp.maximum(inner, state.inner))

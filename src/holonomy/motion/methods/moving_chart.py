@@ -103,16 +103,11 @@ def renew(system: System, state: Phase, y: Any, p: Any, rows: tuple[Any, Any], h
     def carried(position: Any, velocity: Any) -> Any:
         return jax.jvp(lambda z: space.transition(anchor, y, z), (position,), (velocity,))[1]
 
-    return Phase(
-        space.chart(anchor, y),
-        jnp.zeros_like(y),
-        pull(p)[0],
-        jnp.zeros_like(y),
-        jnp.zeros_like(y),
-        jax.vmap(carried)(*rows),
-        h,
-        state.h,
-    )
+    # momenta turn as velocities do, since what `recentred` does to coordinates is a rotation
+    turning = jnp.concatenate([pull(p)[0][None], jax.vmap(carried)(*rows)])
+    point = space.chart(anchor, y)
+    turned, none = space.recentred_local(point, turning), jnp.zeros_like(y)
+    return Phase(space.recentred(point, jnp.zeros_like(point))[0], none, turned[0], none, none, turned[1:], h, state.h)
 
 
 def past(state: Phase, a: Any, b: Any, w: Any, h: Any) -> tuple[Any, Any]:

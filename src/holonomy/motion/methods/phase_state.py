@@ -92,9 +92,11 @@ def _moved(system: System, state: Phase, scale: Any) -> Phase:
     _, pull = jax.vjp(lambda z: space.rechart(anchor, shift, z), y)
     _, push = jax.linearize(lambda z: space.transition(anchor, shift, z), state.y)
     p, stages = pull(state.p)[0], jax.vmap(push)(state.stages)
-    return Phase(
-        space.chart(anchor, shift), y, p, push(state.y_low), pull(state.p_low)[0], stages, state.h, state.before
-    )
+    turning = jnp.concatenate([jnp.stack([y, p, push(state.y_low), pull(state.p_low)[0]]), stages])
+    point = space.chart(anchor, shift)
+    y, p, y_low, p_low, *stages = space.recentred_local(point, turning)
+    point, _ = space.recentred(point, jnp.zeros_like(point))
+    return Phase(point, y, p, y_low, p_low, jnp.stack(stages), state.h, state.before)
 
 
 def _compensated(total: Any, low: Any, increment: Any) -> tuple[Any, Any]:

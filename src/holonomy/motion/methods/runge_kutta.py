@@ -14,6 +14,7 @@ import jax
 from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status, fine
 from holonomy.motion.methods.projection import finish
 from holonomy.systems import System
+from holonomy.systems.in_chart import Local
 from holonomy.types import Point, Tangent, Time, Vector
 
 _LARGEST_DENOMINATOR = 1000  # rows whose common denominator is larger are taken as decimal numbers
@@ -99,9 +100,9 @@ class AbstractRungeKutta(AbstractMethod):
         slope = jax.jit(lambda *state: local.acceleration(*state))
         end, w = self.advance(slope, t, h, y, w)
         if held is None:
-            return PositionVelocity(*local.leave(end, w)), fine()
+            return _left(local, end, w), fine()
         end, w, status = finish(local, held, t, h, end, w, y)
-        return PositionVelocity(*local.leave(end, w)), status
+        return _left(local, end, w), status
 
     @property
     def holds(self) -> tuple[str, ...]:
@@ -113,6 +114,12 @@ class AbstractRungeKutta(AbstractMethod):
 
     def read(self, system: System, t: Time, state: PositionVelocity) -> tuple[Point, Tangent]:
         return state.q, state.v
+
+
+def _left(local: Local, y: Any, w: Any) -> PositionVelocity:
+    """The state with coordinates y and w, as the space writes it."""
+    q, v = local.leave(y, w)
+    return PositionVelocity(*local.system.space.recentred(q, v))
 
 
 class AbstractTableauMethod(AbstractRungeKutta):

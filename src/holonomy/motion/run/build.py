@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import equinox as eqx
 import jax
 import numpy as np
 
@@ -13,7 +14,7 @@ from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops.plain import Snapshot
 from holonomy.motion.methods.base import AbstractMethod
-from holonomy.motion.problem import Problem
+from holonomy.motion.problem import TOO_FEW_DIGITS, Problem
 from holonomy.motion.run.positions import Drawn
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
@@ -86,7 +87,7 @@ def of_problem(
 
 def of_driven(problem: Problem, driven: Driven, dt: float, **known: Any) -> Run:
     """The run of a problem that was driven from the host."""
-    driven = _while_energy_is_finite(driven)
+    driven = _while_near(problem.system, _while_energy_is_finite(driven))
     return of_problem(
         problem,
         driven.times,
@@ -110,6 +111,29 @@ def _while_energy_is_finite(driven: Driven) -> Driven:
     result = replace(driven.result, code=int(Code.not_finite), t=float(driven.times[first]))
     rows = jax.tree.map(lambda column: column[:first], driven.rows)
     return replace(driven, times=driven.times[:first], rows=rows, result=result)
+
+
+def _while_near(system: System, driven: Driven) -> Driven:
+    """The rows before the first whose point its array does not hold to enough digits, and a result that says so."""
+    if system.flat or not len(driven.times):
+        return driven
+    q = np.asarray(driven.rows.q)
+    # of the rows with the largest entries, one for each column, so that one compiled shape serves all runs
+    lost = np.asarray(_roundings(system, q[np.argmax(np.abs(q), axis=0)]))
+    stuck = driven.result.code == Code.no_convergence and float(_roundings(system, q[-1:])[0]) > TOO_FEW_DIGITS / 100
+    if not stuck and not np.any(lost > TOO_FEW_DIGITS):
+        return driven
+    bad = np.asarray(_roundings(system, q)) > TOO_FEW_DIGITS
+    first = int(np.argmax(bad)) if np.any(bad) else len(q)
+    stopped = float(driven.times[min(first, len(q) - 1)])
+    result = replace(driven.result, code=int(Code.too_far), t=stopped)
+    rows = jax.tree.map(lambda column: column[:first], driven.rows)
+    return replace(driven, times=driven.times[:first], rows=rows, result=result)
+
+
+@eqx.filter_jit
+def _roundings(system: System, q: Any) -> Any:
+    return jax.vmap(system.space.rounding)(q)
 
 
 def recorded(

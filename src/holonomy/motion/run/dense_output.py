@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holonomy.motion.loops.driver import Driver
+from holonomy.systems.carry import carried_columns
 from holonomy.types import Numbers
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ def _one(run: Run, t: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hermite(run: Run, k: int, t: float) -> tuple[np.ndarray, np.ndarray]:
+    if carried_columns(run.names):
+        raise ValueError(
+            "The saved states of a carried system are written in different frames, so that a run loaded from a file "
+            "has none between them; save at the times that you need."
+        )
     h = run.t[k + 1] - run.t[k]
     s = (t - run.t[k]) / h
     q0, q1, v0, v1 = (np.asarray(x) for x in (run.q[k], run.q[k + 1], run.v[k] * h, run.v[k + 1] * h))

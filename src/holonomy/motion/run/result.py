@@ -25,6 +25,7 @@ _SENTENCES = {
     Code.squeezed: "Walls closed on what is between them: no velocity satisfies them all.",
     Code.no_contact: "The motion came to rest on a wall, and the method cannot hold a contact.",
     Code.inaccurate: "No step was small enough for the tolerance that dt=None asks for.",
+    Code.too_far: "A point went so far out in hyperbolic space that the array that holds it has too few digits.",
     Code.rank_change: "The constraints changed their rank: their normals became dependent, or turned over in one step.",
 }
 _ADVICE = {
@@ -39,6 +40,7 @@ _ADVICE = {
     Code.squeezed: "Move the walls so that they leave room.",
     Code.no_contact: "Use hl.Rattle(4), hl.Radau(3) or hl.RK4(), which hold contacts.",
     Code.inaccurate: "Pass dt, or a method with error control; throw=False returns the run with the smallest step.",
+    Code.too_far: "Keep the points near the origin, with the isometry that carries them: hl.carry(system).",
     Code.rank_change: "The motion may branch here: singular='pass' goes on along the smooth branch. If you expect no "
     "branch, reduce dt.",
 }

@@ -17,7 +17,9 @@ from holonomy.motion.run.certificate import Certificate, certify
 from holonomy.motion.run.positions import Drawn
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
+from holonomy.spaces import Carried
 from holonomy.systems import System
+from holonomy.systems.carry import carried_columns
 from holonomy.types import AnyArray, Numbers, Whole
 
 if TYPE_CHECKING:
@@ -84,6 +86,24 @@ class Run(eqx.Module):
         if self.system is not None:
             return tuple(c.kind for c in self.system.coordinates)
         return self.provenance.kinds
+
+    @property
+    def local(self) -> AnyArray:
+        """Of a carried system (`carry`): the points near the origin, in arrays of the space that is carried."""
+        return self.q[..., : self.q.shape[-1] - self._carrying()]
+
+    @property
+    def frame(self) -> AnyArray:
+        """Of a carried system (`carry`): the direction and length of the boost that carries the points from the
+        home."""
+        return self.q[..., self.q.shape[-1] - self._carrying() :]
+
+    def _carrying(self) -> int:
+        known = self.system is None or isinstance(self.system.space, Carried)
+        count = carried_columns(self.names) if known else 0
+        if not count:
+            raise ValueError("run.local and run.frame belong to carried systems; make one with hl.carry(system).")
+        return count
 
     @property
     def certificate(self) -> Certificate:
