@@ -18,7 +18,7 @@ from scipy.integrate import solve_ivp
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.constraints import andrews
+from tests.systems.constraints import andrews
 from tests.systems.constraints.examples import FOUR_BAR_START, G, double_rods, four_bar, from_angles, rod_pendulum
 
 import holonomy as hl
