@@ -9,7 +9,8 @@ import jax.numpy as jnp
 
 from holonomy.motion import problem
 from holonomy.motion.drive import ProgressBar, drive
-from holonomy.motion.events.event import Event, Watched
+from holonomy.motion.events import event
+from holonomy.motion.events.event import Event
 from holonomy.motion.loops import plain, with_events_traced
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.problem import Problem
@@ -104,7 +105,7 @@ def _traced(given: Problem, rows: Plan) -> Run:
     q, v = jnp.asarray(given.q0), jnp.asarray(given.v0)
     t = jnp.asarray(rows.times, q.dtype)
     if given.watched is not None or contact.count(given.system):
-        watched = given.watched or Watched((), (), (), ())
+        watched = given.watched or event.none()
         end, shots, happened, last = with_events_traced.traced(
             given.system, method, watched, rows, q, v, given.max_events
         )

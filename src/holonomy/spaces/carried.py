@@ -95,7 +95,7 @@ class Carried(AbstractSpace):
         first, last = (r * sine(em.dot(r, r), -1) for r in (frame / radius, self.home / radius))
 
         def out(point: Array) -> Array:
-            return self.hyperbolic._leave(em.hyper_chart(last, em.hyper_chart(first, point[:-1] / radius)))
+            return self.hyperbolic.leave(em.hyper_chart(last, em.hyper_chart(first, point[:-1] / radius)))
 
         return self.moved(out, local)
 
@@ -115,7 +115,7 @@ class Carried(AbstractSpace):
 
         def back(point: Array) -> Array:
             s = em.hyper_coordinates(centre, point[:-1] / radius)
-            return self.hyperbolic._leave(em.half_turn(a, b, s, back=True))
+            return self.hyperbolic.leave(em.half_turn(a, b, s, back=True))
 
         new, rate = jax.jvp(lambda z: self.moved(back, z), (local,), (velocity,))
         return self._join(new, radius * em.rapidity_chart(frame / radius, centre)), self._join(rate, still)
@@ -220,7 +220,7 @@ class Carried(AbstractSpace):
 
         def seen(one: Array) -> Array:
             turned = em.hyper_turn(-s, t, one[:-1] / radius, back=True)
-            return self.hyperbolic._leave(em.hyper_chart(apart, turned))
+            return self.hyperbolic.leave(em.hyper_chart(apart, turned))
 
         return self.moved(seen, local)
 

@@ -60,13 +60,13 @@ class Hyperbolic(AbstractSpace):
     @property
     def origin(self) -> Point:
         """(0, ..., 0, r); the zero vector in the other models."""
-        return self._leave(jnp.zeros(self.n))
+        return self.leave(jnp.zeros(self.n))
 
     def chart(self, x: PointLike, y: LocalLike) -> Point:
         x, y = self._point(x), self._local(y)
         if self.flat_chart:
             return x + y
-        return self._leave(em.hyper_chart(self._spatial(x), y / self.radius))
+        return self.leave(em.hyper_chart(self._spatial(x), y / self.radius))
 
     def coordinates(self, x: PointLike, point: PointLike) -> Local:
         x, point = self._point(x), self._point(point, "point")
@@ -93,7 +93,7 @@ class Hyperbolic(AbstractSpace):
         x, xi, y = self._point(x), self._local(xi), self._local(y)
         if self.flat_chart:
             return x + xi + y
-        return self._leave(em.hyper_shifted_chart(self._spatial(x), xi / self.radius, y / self.radius))
+        return self.leave(em.hyper_shifted_chart(self._spatial(x), xi / self.radius, y / self.radius))
 
     def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
         r"""\(\sqrt{1+|y|^2}\,\pi\), lengths in units of r."""
@@ -121,7 +121,7 @@ class Hyperbolic(AbstractSpace):
         x = self._array(x)
         if self.model == "ball":
             return jnp.where(jnp.sum(x * x) < 1.0, x, jnp.nan)
-        return x if self.flat_chart else self._leave(self._spatial(x))
+        return x if self.flat_chart else self.leave(self._spatial(x))
 
     def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         r"""\(v + \langle x, v\rangle_M x/r^2\) on the hyperboloid.
@@ -156,7 +156,7 @@ class Hyperbolic(AbstractSpace):
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         v = self._enter(x, self._vector(x, v))
-        return self._leave(em.hyper_exp(self._spatial(x), v / self.radius))
+        return self.leave(em.hyper_exp(self._spatial(x), v / self.radius))
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")
@@ -166,11 +166,11 @@ class Hyperbolic(AbstractSpace):
         x = self._point(x)
         s = self._spatial(x)
         v, w = self._enter(x, self._vector(x, v)), self._enter(x, self._vector(x, w, "w"))
-        end = self._leave(em.hyper_exp(s, v / self.radius))
+        end = self.leave(em.hyper_exp(s, v / self.radius))
         return self._leave_vector(end, em.hyper_transport(s, v / self.radius, w))
 
     def random(self, key: PRNGKeyArray) -> Point:
-        return self._leave(em.hyper_exp(jnp.zeros(self.n), jax.random.normal(key, (self.n,))))
+        return self.leave(em.hyper_exp(jnp.zeros(self.n), jax.random.normal(key, (self.n,))))
 
     def killing(self) -> dict[str, Field]:
         fields = {f"rotate_{p}": self._field(axes.rotation_field(i, j)) for p, i, j in axes.planes(self.n)}
@@ -196,7 +196,7 @@ class Hyperbolic(AbstractSpace):
 
     def from_polar(self, *coordinates: Numbers) -> Point:
         c = self._polar(coordinates)
-        return c if self.model == "polar" else self._leave(jnp.sinh(c[0]) * polar.direction(c[1:]))
+        return c if self.model == "polar" else self.leave(jnp.sinh(c[0]) * polar.direction(c[1:]))
 
     def to_polar(self, x: PointLike) -> Local:
         x = self._point(x)
@@ -224,7 +224,7 @@ class Hyperbolic(AbstractSpace):
     def _ambient(self, s: Float[Array, " dim"]) -> Float[Array, " ambient"]:
         return self.radius * jnp.append(s, em.height(s))
 
-    def _leave(self, s: Float[Array, " dim"]) -> Point:
+    def leave(self, s: Float[Array, " dim"]) -> Point:
         if self.model == "polar":
             return self._angles(s)
         return s / (1.0 + em.height(s)) if self.model == "ball" else self._ambient(s)
@@ -245,4 +245,4 @@ class Hyperbolic(AbstractSpace):
         return lambda x: self._leave_vector(x, field(self._ambient(self._spatial(self._array(x))))[:-1])
 
     def _flow(self, flow: Flow) -> Flow:
-        return lambda t, x: self._leave(flow(t, self._ambient(self._spatial(self._array(x))))[:-1] / self.radius)
+        return lambda t, x: self.leave(flow(t, self._ambient(self._spatial(self._array(x))))[:-1] / self.radius)

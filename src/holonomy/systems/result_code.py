@@ -21,3 +21,5 @@ class Code(IntEnum):
     no_contact = 10
     inaccurate = 11
     too_far = 12
+    event_not_finite = 13
+    event_jumps = 14

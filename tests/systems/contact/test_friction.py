@@ -93,6 +93,61 @@ def test_painleves_rod_has_a_code():
     assert found.code == EXHAUSTED
 
 
+@pytest.mark.parametrize("mu", [0.5, 1.3, 2.0, 10.0])
+def test_friction_that_unloads_a_rod_is_no_painleve_case(mu):
+    """The same rod sliding the other way, at several angles: one force, by one linear equation, for every μ."""
+    for angle in (0.7, 1.0, 1.2, 1.4):
+        c, s = np.cos(angle), np.sin(angle)
+        normals, slips = jnp.array([[0.0, 1.0, -c / 2]]), jnp.array([[[1.0, 0.0, s / 2]]])
+        how = contacts(jnp.diag(jnp.array([1.0, 1.0, 1 / 12.0])), None, normals, slips)
+        free, creep = normals @ jnp.array([0.0, -G, 0.0]), slips @ jnp.array([0.0, -G, 0.0])
+        found = MODES(how, free, creep, TRUE, TRUE, -jnp.sign(how.cross), jnp.array([mu]))
+        assert found.code == SOLVED
+        wanted = G / (1.0 + 3.0 * c * c + mu * 3.0 * s * c)
+        np.testing.assert_allclose(found.normal, wanted, rtol=1e-13)
+        np.testing.assert_allclose(np.abs(found.tangential), mu * wanted, rtol=1e-13)
+
+
+def test_several_solutions_have_painleves_code_too():
+    """Pressed by its own friction and pulled off the floor: it may leave, or be pressed on; neither is preferred."""
+    angle, mu = 1.2, 3.0
+    c, s = np.cos(angle), np.sin(angle)
+    normals, slips = jnp.array([[0.0, 1.0, -c / 2]]), jnp.array([[[1.0, 0.0, s / 2]]])
+    how = contacts(jnp.diag(jnp.array([1.0, 1.0, 1 / 12.0])), None, normals, slips)
+    found = MODES(how, jnp.array([2.0]), jnp.zeros((1, 1)), TRUE, TRUE, jnp.sign(how.cross), jnp.array([mu]))
+    assert found.code == EXHAUSTED
+    freely = MODES(how, jnp.array([2.0]), jnp.zeros((1, 1)), TRUE, TRUE, -jnp.sign(how.cross), jnp.array([mu]))
+    assert freely.code == SOLVED
+    assert freely.normal[0] == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_sliding_contacts_equal_all_sets_that_may_push(seed):
+    """Two contacts of a body that slide, with coefficients at which sweeps diverge, against the four sets in NumPy."""
+    random = np.random.default_rng(seed)
+    normals, slips = random.normal(size=(2, 3)), random.normal(size=(2, 1, 3))
+    mass, mu = np.diag(random.uniform(0.5, 2.0, 3)), random.uniform(0.2, 2.5, 2)
+    way, pull = np.sign(random.normal(size=(2, 1))), random.normal(size=3)
+    how = contacts(jnp.asarray(mass), None, jnp.asarray(normals), jnp.asarray(slips))
+    free, creep = normals @ pull, slips @ pull
+    closed = jnp.ones(2, bool)
+    found = MODES(how, free, creep, closed, closed, jnp.asarray(way), jnp.asarray(mu))
+    pulls = normals - (mu[:, None] * way) * slips[:, 0]
+    matrix = normals @ np.linalg.solve(mass, pulls.T)
+    solutions = []
+    for chosen in ([], [0], [1], [0, 1]):
+        force = np.zeros(2)
+        if chosen:
+            force[chosen] = np.linalg.solve(matrix[np.ix_(chosen, chosen)], -free[chosen])
+        if np.all(force >= -1e-12) and np.all(matrix @ force + free >= -1e-12):
+            solutions.append(force)
+    if len(solutions) == 1:
+        assert found.code == SOLVED
+        np.testing.assert_allclose(found.normal, solutions[0], rtol=0, atol=1e-10)
+    else:
+        assert found.code == EXHAUSTED
+
+
 # ── Impacts ───────────────────────────────────────────────────────────────────────────────────────────
 
 

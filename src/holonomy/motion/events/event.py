@@ -11,6 +11,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jax.core import Tracer
 
+from holonomy.motion.events.event_log import KINDS
 from holonomy.systems import System, tracing
 from holonomy.trace.function import Function, trace
 
@@ -21,16 +22,19 @@ class Event:
 
     **Arguments:** `sigma`, a number for a state; `direction`, -1 for falling through zero, 1 for rising, 0 for both;
     `terminal`, whether the motion ends there; `action`, a function \((t, q, v[, p])\) to the new (q, v), with which the
-    motion goes on. A path that touches zero without crossing counts, whatever the direction.
+    motion goes on; `name`, what the event is called in `run.events`, ``"event k"`` for the k-th if it is None. A path
+    that touches zero without crossing counts, whatever the direction.
 
     The instant is found with the method's own step, to round-off: it has the method's order. After an event, the
-    same function counts again once it has left zero.
+    same function counts again once it has left zero; after an action its sign is that in the new state. A function
+    that is zero on a whole stretch has an event where it comes to the stretch, and none on it.
     """
 
     sigma: Any
     direction: Any = 0
     terminal: Any = False
     action: Any = None
+    name: Any = None
 
     def __post_init__(self) -> None:
         if not callable(self.sigma):
@@ -45,6 +49,8 @@ class Event:
             raise ValueError(
                 f"An event's action must be a function (t, q, v) to the new (q, v), or None; got {self.action!r}."
             )
+        if self.name is not None and not (isinstance(self.name, str) and self.name.strip()):
+            raise ValueError(f"An event's name must be a text such as 'landing', or None; got {self.name!r}.")
 
 
 class Watched(eqx.Module):
@@ -54,6 +60,7 @@ class Watched(eqx.Module):
     actions: tuple[Function | None, ...]
     directions: tuple[int, ...] = eqx.field(static=True)
     terminal: tuple[bool, ...] = eqx.field(static=True)
+    names: tuple[str, ...] = eqx.field(static=True)
 
     @property
     def count(self) -> int:
@@ -73,7 +80,27 @@ def watched(system: System, events: Any) -> Watched:
         tuple(None if e.action is None else _action(frame, k, _of_state(e.action)) for k, e in enumerate(events)),
         tuple(int(e.direction) for e in events),
         tuple(e.terminal for e in events),
+        _names(events),
     )
+
+
+def none() -> Watched:
+    """No events."""
+    return Watched((), (), (), (), ())
+
+
+def _names(events: Sequence[Event]) -> tuple[str, ...]:
+    """What the events are called, each by a name of its own."""
+    names = tuple(f"event {k}" if e.name is None else e.name for k, e in enumerate(events))
+    for k, (event, name) in enumerate(zip(events, names, strict=True)):
+        if event.name is not None and name.split()[0] in KINDS and name != f"event {k}":
+            raise ValueError(
+                f"Event {k} is called {name!r}, which is how records of other events or of walls are called; pass a "
+                f"name that does not begin with {', '.join(KINDS[:-1])} or {KINDS[-1]}."
+            )
+        if names.index(name) != k:
+            raise ValueError(f"Events {names.index(name)} and {k} are both called {name!r}; pass different names.")
+    return names
 
 
 def _of_state(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -26,9 +26,10 @@ class Happening(NamedTuple):
 class Events(eqx.Module):
     """The events of a run in the order in which they happened; arrays have one row for each.
 
-    `which` is a number into `names`: ``"event k"`` for the k-th of `events`, ``"impact i"``, ``"contact i"`` and
-    ``"release i"`` for the i-th wall. `t`, `q`, `v_before` and `v_after` are the states. Under a user's jit, vmap or
-    grad there are `max_events` rows; those after the first `count` have `which` = -1 and the rest NaN.
+    `which` is a number into `names`: the name of one of `events`, or ``"event k"`` for the k-th if it has none,
+    ``"impact i"``, ``"contact i"`` and ``"release i"`` for the i-th wall. `t`, `q`, `v_before` and `v_after` are the
+    states. Under a user's jit, vmap or grad there are `max_events` rows; those after the first `count` have `which` =
+    -1 and the rest NaN.
     """
 
     t: Shaped[Any, ...]
@@ -55,15 +56,21 @@ class Events(eqx.Module):
 
     def of(self, name: str) -> np.ndarray:
         """The numbers of the rows called `name`, such as ``"impact 0"``, or of a kind, such as ``"impact"``."""
-        wanted = [i for i, n in enumerate(self.names) if name in (n, n.split()[0])]
+        wanted = [i for i, n in enumerate(self.names) if name in (n, _kind(n))]
         if not wanted:
             raise ValueError(f"No event is called {name!r}; there are {', '.join(self.names) or 'none'}.")
         return np.flatnonzero(np.isin(np.asarray(self.which), wanted))
 
 
-def names(events: int, walls: int, rubbing: int = 0) -> tuple[str, ...]:
-    """What the records of so many events and walls, and of so many that rub, are called."""
-    told = [f"event {k}" for k in range(events)]
+def _kind(name: str) -> str:
+    """The kind of a record: that of a wall by its first word, `event` for all others."""
+    first = name.split()[0]
+    return first if first in KINDS else KINDS[0]
+
+
+def names(events: tuple[str, ...], walls: int, rubbing: int = 0) -> tuple[str, ...]:
+    """What the records of events with these names and of so many walls, and of so many that rub, are called."""
+    told = list(events)
     for kind in KINDS[1:]:
         told += [f"{kind} {i}" for i in range(walls if kind in KINDS[:4] else rubbing)]
     return tuple(told)

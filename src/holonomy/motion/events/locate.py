@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from holonomy.motion.events.event import Watched
-from holonomy.motion.events.zero_crossing import TINY, Looked, Seen, span
+from holonomy.motion.events.zero_crossing import TINY, Looked, Seen, Span, span
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
 from holonomy.systems import System, tracing
 from holonomy.systems.contact import contact
@@ -25,11 +25,14 @@ from holonomy.systems.contact import contact_friction as rubbing
 from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code
 
+TOUCHED = 2.0  # in place of a sign: a row that touched zero may leave it on either side
 _TRIALS = 60
 _PATIENT = 8  # trials after which every other one halves the bracket
 _TOUCH = 1e-12  # a dip this near to zero, in units of the watched function's size in the step, touches
-_NO_STEP = 1e-7  # of dt: what is left of a step below this is not worth a step of the method
-_SHORT = 0.5  # of dt: the guesses of a method's next step are of no use after a shorter one
+_APART = 0.99  # of a trial: two zeros of one function closer together at its end are one
+_STEEP = 16.0  # in units of what its rates explain: a change above that between neighbouring instants is a jump
+_POLE = 1e4  # of the size of a function in the step: it has no larger value between its ends if it is continuous
+_JUMP = 1e-4  # of the size of a function: a smaller change between neighbouring instants is none
 
 
 class Setting(eqx.Module):
@@ -68,6 +71,11 @@ class Setting(eqx.Module):
         return contact.rough(self.system)
 
     @property
+    def acts(self) -> bool:
+        """Whether an event has an action."""
+        return any(action is not None for action in self.watched.actions)
+
+    @property
     def timed(self) -> bool:
         """Whether the motion or what is watched names the time."""
         system = self.system
@@ -87,8 +95,9 @@ class Setting(eqx.Module):
 class Base(NamedTuple):
     """A state from which trials start: so many whole steps and a length `past` since the run began.
 
-    `fresh` are the watched rows that are zero here because they have just been seen to be; `side` is the sign they
-    leave zero with, 0 for that of their rate. `known` says whether `seen` is up to date. `touch` is the contact.
+    `fresh` are the watched rows that are zero here because they have just been seen to be, and count again once they
+    are further from zero than `band`; `side` is the sign they leave zero with, 0 for that of their rate, `TOUCHED` for
+    any. `known` says whether `seen` is up to date. `touch` is the contact.
     """
 
     state: Any
@@ -96,13 +105,17 @@ class Base(NamedTuple):
     past: Any
     seen: Seen
     fresh: Any
+    band: Any
     side: Any
     known: Any
     touch: Any
 
 
 class Search(NamedTuple):
-    """A bracket of the first event, in lengths from the base, with what is seen at its ends; `on` while it is open."""
+    """A bracket of the first event, in lengths from the base, with what is seen at its ends; `on` while it is open.
+
+    `size` are the values seen when it began.
+    """
 
     on: Any
     trial: Any
@@ -110,6 +123,7 @@ class Search(NamedTuple):
     high: Any
     at_low: Seen
     at_high: Seen
+    size: Any
     count: Any
     last: Any
 
@@ -122,7 +136,11 @@ class Goal(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A trial step: its end, what to do, and which rows were met there, of these which touched without crossing."""
+    """A trial step: its end, what to do, and which rows were met there, of these which touched without crossing.
+
+    `came` is the sign with which a row came to its zero, `band` what could not be told from zero there; `jumps` says
+    that a row changed its sign without a zero.
+    """
 
     state: Any
     length: Any
@@ -131,19 +149,22 @@ class Trial(NamedTuple):
     accept: Any
     met: Any
     touched: Any
+    came: Any
+    band: Any
+    jumps: Any
     search: Search
 
 
 def begin(setting: Setting, state: Any, touch: Any) -> Base:
     """The base at the start of a run."""
-    rows = _rows(setting)
-    blank = jnp.zeros(rows, setting.t0.dtype)
+    blank = jnp.zeros(rows(setting), setting.t0.dtype)
     return Base(
         state,
         jnp.int64(0),
         jnp.zeros((), setting.t0.dtype),
         Seen(blank, blank),
-        jnp.zeros(rows, bool),
+        jnp.zeros(blank.shape, bool),
+        blank,
         blank,
         jnp.bool_(False),
         touch,
@@ -152,12 +173,13 @@ def begin(setting: Setting, state: Any, touch: Any) -> Base:
 
 def nothing(setting: Setting) -> Search:
     """No search."""
-    blank = jnp.zeros(_rows(setting), setting.t0.dtype)
+    blank = jnp.zeros(rows(setting), setting.t0.dtype)
     zero, seen = jnp.zeros((), setting.t0.dtype), Seen(blank, blank)
-    return Search(jnp.bool_(False), zero, zero, zero, seen, seen, jnp.int32(0), jnp.bool_(False))
+    return Search(jnp.bool_(False), zero, zero, zero, seen, seen, blank, jnp.int32(0), jnp.bool_(False))
 
 
-def _rows(setting: Setting) -> int:
+def rows(setting: Setting) -> int:
+    """How many functions are watched: events, gaps and pushes of walls, and what keeps friction in its modes."""
     events, sides = setting.counts
     return events + 2 * sides + setting.rubbing
 
@@ -169,7 +191,8 @@ def observe(setting: Setting, system: System, t: Any, q: Any, v: Any) -> Seen:
     """Watched values and rates at a state."""
     along = (jnp.ones_like(t), v, ambient_acceleration(system, t, q, v))
     value, rate = jax.jvp(lambda *state: values(setting, system, *state), (t, q, v), along)
-    return Seen(value, setting.way * rate)
+    # a function may have a value and no slope, as a distance has at distance zero
+    return Seen(value, jnp.where(jnp.isfinite(rate), setting.way * rate, 0.0))
 
 
 def values(setting: Setting, system: System, t: Any, q: Any, v: Any) -> Any:
@@ -182,20 +205,20 @@ def values(setting: Setting, system: System, t: Any, q: Any, v: Any) -> Any:
     return jnp.concatenate(parts)
 
 
-def _looked(setting: Setting, touch: contact.Touch, size: Any) -> Looked:
-    events, active, rows = setting.counts[0], touch.active, _rows(setting) - setting.counts[0]
+def _looked(setting: Setting, base: Base, size: Any) -> Looked:
+    events, active, sides = setting.counts[0], base.touch.active, rows(setting) - setting.counts[0]
     directions = np.array(setting.watched.directions, int)
-    falls = np.concatenate([directions <= 0, np.ones(rows, bool)])
-    rises = np.concatenate([directions >= 0, np.zeros(rows, bool)])
+    falls = np.concatenate([directions <= 0, np.ones(sides, bool)])
+    rises = np.concatenate([directions >= 0, np.zeros(sides, bool)])
     on = jnp.concatenate([jnp.ones(events, bool), ~active, active, active[: setting.rubbing]])
-    slack = jnp.concatenate([jnp.zeros(events), jnp.full(rows, contact.SLACK)]).astype(size.dtype)
-    return Looked(on, jnp.asarray(falls), jnp.asarray(rises), slack * size)
+    slack = jnp.concatenate([jnp.zeros(events), jnp.full(sides, contact.SLACK)]).astype(size.dtype)
+    return Looked(on, jnp.asarray(falls), jnp.asarray(rises), slack * size, jnp.where(base.fresh, base.band, 0.0))
 
 
-def _inside(setting: Setting, seen: Seen) -> Seen:
+def inside(setting: Setting, seen: Seen) -> Seen:
     """What is seen, gaps and pushes not below zero: what is left of them by rounding is no crossing."""
     events = setting.counts[0]
-    bounded = np.arange(_rows(setting)) >= events
+    bounded = np.arange(rows(setting)) >= events
     return Seen(jnp.where(bounded, jnp.maximum(seen.value, TINY), seen.value), seen.rate)
 
 
@@ -203,9 +226,10 @@ def _signed(setting: Setting, base: Base, seen: Seen) -> Seen:
     """What is seen at a base: a zero that was just met has the sign with which it is left."""
     side = jnp.where(base.side != 0, base.side, jnp.where(seen.rate < 0, -1.0, 1.0))
     zero = base.fresh | (seen.value == 0)
-    # one that only touched leaves on the side it came from, however little of the way to the extremum is left
-    rate = jnp.where(base.fresh & (base.side * seen.rate < 0), 0.0, seen.rate)
-    return _inside(setting, Seen(jnp.where(zero, side * TINY, seen.value), rate))
+    # one that only touched leaves zero without an event, however little of the way to the extremum is left
+    touched = base.fresh & (base.side == TOUCHED)
+    value = jnp.where(touched, 0.0, jnp.where(zero, side * TINY, seen.value))
+    return inside(setting, Seen(value, jnp.where(touched, 0.0, seen.rate)))
 
 
 # ── One trial ─────────────────────────────────────────────────────────────────────────────────────────
@@ -234,10 +258,61 @@ def weigh(setting: Setting, base: Base, search: Search, length: Any, new: Any, s
     seen = observe(setting, system, ends, q, v)
     signed = keep_if(base.known, base.seen, _signed(setting, base, seen))
     trial = _judged(setting, base._replace(seen=signed), search, length, seen, t, jnp.max(jnp.abs(q)))
+    status = Status(_judged_code(status.code, seen, trial.jumps & base.known), status.work)
     accept = trial.accept & base.known & (status.code == Code.ok)
     open_ = trial.search.on & base.known & ~accept
     trial = trial._replace(state=new, status=status, accept=accept, search=trial.search._replace(on=open_))
     return base._replace(seen=signed, known=jnp.bool_(True)), trial
+
+
+def _judged_code(code: Any, seen: Seen, jumps: Any) -> Any:
+    """The code of a trial step, where what is watched has no value or no zero."""
+    code = jnp.where((code == Code.ok) & jumps, jnp.int32(Code.event_jumps), code)
+    unknown = ~jnp.all(jnp.isfinite(seen.value))
+    return jnp.where((code == Code.ok) & unknown, jnp.int32(Code.event_not_finite), code)
+
+
+class _Zeros(NamedTuple):
+    """Rows at the end of a trial: zero to rounding, zero for all that can be said, touching, on a stretch of zeros.
+
+    `ends` are those to be met here if the bracket cannot become narrower.
+    """
+
+    near: Any
+    met: Any
+    touch: Any
+    flat: Any
+    ends: Any
+
+
+def _zeros(
+    setting: Setting,
+    base: Base,
+    seen: Seen,
+    length: Any,
+    size: Any,
+    spans: tuple[Span, Span],
+    looked: Looked,
+    tick: Any,
+) -> _Zeros:
+    eps = jnp.finfo(seen.value.dtype).eps
+    before, after = spans
+    close = jnp.minimum(jnp.abs(seen.rate) * tick, _JUMP * size) + 4.0 * eps * size
+    # An extremum that misses zero by less than the tolerance has a rate of the order of its root.
+    level = jnp.abs(seen.rate) * setting.pace <= math.sqrt(_TOUCH) * size
+    tangent = looked.on & (jnp.abs(seen.value) <= _TOUCH * size) & level
+    # on a stretch where a function is zero, only the beginning of the stretch is an event
+    flat = (seen.value == 0) & (seen.rate == 0) & before.cross
+    # what has been at zero all the way, as far as can be told, neither touches it nor dips to it
+    least = jnp.maximum(jnp.maximum(_TOUCH * size, looked.band), TINY)
+    away = jnp.abs(base.seen.value) > least
+    left = away | (0.25 * length * jnp.abs(base.seen.rate) > least)
+    touch = tangent & away & ~flat
+    ends = before.cross | (before.dip & left)
+    found = (ends | after.cross | (after.dip & left) | touch) & ~flat
+    near = found & ((jnp.abs(seen.value) <= close) | touch)
+    met = found & ((jnp.abs(seen.value) <= 16.0 * close) | touch)
+    return _Zeros(near, met, touch, flat, ends)
 
 
 def _judged(setting: Setting, base: Base, search: Search, length: Any, seen: Seen, t: Any, reach: Any) -> Trial:
@@ -247,151 +322,58 @@ def _judged(setting: Setting, base: Base, search: Search, length: Any, seen: See
     last, count = search.on & search.last, jnp.where(search.on, search.count, 0)
     low, high = jnp.where(search.on, search.low, 0.0), jnp.where(search.on, search.high, length)
     at_low, at_high = keep_if(search.on, search.at_low, base.seen), keep_if(search.on, search.at_high, seen)
-    looked = _looked(setting, base.touch, 1.0 + reach)
+    looked = _looked(setting, base, 1.0 + reach)
     before = span(at_low, seen, length - low, looked)
-    after = span(_inside(setting, seen), at_high, high - length, looked)
-    size = jnp.maximum(jnp.abs(base.seen.value), jnp.abs(at_high.value)) + jnp.abs(base.seen.rate) * setting.pace
-    close = jnp.abs(seen.rate) * tick + 4.0 * eps * size
-    # An extremum that misses zero by less than the tolerance has a rate of the order of its root.
-    level = jnp.abs(seen.rate) * setting.pace <= math.sqrt(_TOUCH) * size
-    tangent = looked.on & (jnp.abs(seen.value) <= _TOUCH * size) & level
-    touch = tangent & (jnp.abs(base.seen.value) > jnp.maximum(_TOUCH * size, TINY))
-    found = before.any | after.any | touch
-    near = found & ((jnp.abs(seen.value) <= close) | touch)
-    met = found & ((jnp.abs(seen.value) <= 16.0 * close) | touch)
+    after = span(inside(setting, seen), at_high, high - length, looked)
+    rising = jnp.abs(base.seen.rate) * setting.pace
+    whole = jnp.where(search.on, search.size, jnp.maximum(jnp.abs(base.seen.value), jnp.abs(seen.value)) + rising)
+    size = jnp.minimum(whole, jnp.maximum(jnp.abs(base.seen.value), jnp.abs(at_high.value)) + rising)
+    # what changes its sign from one end of the bracket to the other does not touch
+    through = (length < high) & ((at_low.value > 0) != (at_high.value > 0))
+    zeros = _zeros(setting, base, seen, length, size, (before, after), looked._replace(on=looked.on & ~through), tick)
+    found = jnp.any(before.any | after.any | zeros.touch)
     far = jnp.asarray(jnp.inf, seen.value.dtype)
-    first = jnp.min(jnp.where(before.any, low + before.where * (length - low), far), initial=jnp.inf)
+    expected = jnp.where(before.any, low + before.where * (length - low), far)
+    first = jnp.min(expected, initial=jnp.inf)
     second = jnp.min(jnp.where(after.any, length + after.where * (high - length), far), initial=jnp.inf)
-    sooner = before.any & ~met & (low + before.where * (length - low) < length - 16.0 * tick)
-    fire = (jnp.any(near) & ~jnp.any(sooner)) | (last & jnp.any(before.any))
+    # a row that is met here may have been zero before; its own zero here is expected close to the end
+    sooner = (expected < length - 16.0 * tick) & (~zeros.met | (before.where < _APART))
+    fire = (jnp.any(zeros.near) & ~jnp.any(sooner)) | (last & jnp.any(zeros.ends))
     some = jnp.any(before.any)
     new_low, new_high = jnp.where(some, low, length), jnp.where(some, length, high)
     narrow = (new_high - new_low <= tick) | (count >= _TRIALS)
-    halve = (count >= _PATIENT) & (count % 2 == 0)
+    halve = ((count >= _PATIENT) & (count % 2 == 0)) | jnp.any(zeros.flat)
     aim = jnp.where(halve, 0.5 * (new_low + new_high), jnp.where(some, first, second))
     aim = jnp.clip(aim, new_low + 0.25 * tick, new_high - 0.25 * tick)
+    # gaps and pushes leave zero with one sign, so that they need no band
+    band = jnp.where(np.arange(whole.shape[0]) < setting.counts[0], _TOUCH * whole, 0.0)
+    noise = contact.SLACK * (1.0 + reach)
+    # forces and slips may jump in a step in which friction changes its direction; a user's functions may not
+    given = np.arange(whole.shape[0]) < sum(setting.counts)
+    origin = jnp.where(before.cross, at_low.value, jnp.where(after.cross, seen.value, -seen.rate))
+    ends = keep_if(some, at_low, inside(setting, seen)), keep_if(some, seen, at_high)
     return Trial(
         None,
         length,
         seen,
         Status(None, None),
-        fire | ~jnp.any(found),
-        fire & (met | (last & before.any)),
-        touch,
-        Search(
-            jnp.any(found),
-            jnp.where(narrow, new_high, aim),
-            new_low,
-            new_high,
-            keep_if(some, at_low, _inside(setting, seen)),
-            keep_if(some, seen, at_high),
-            count + 1,
-            narrow,
-        ),
+        fire | ~found | last,
+        fire & (zeros.met | (last & zeros.ends)),
+        zeros.touch,
+        jnp.where(origin < 0, -1.0, 1.0),
+        band,
+        jnp.any(given & looked.on & search.on & _jumps(at_low, seen, last & before.cross, whole, tick, noise)),
+        Search(found, jnp.where(narrow, new_high, aim), new_low, new_high, *ends, whole, count + 1, narrow),
     )
 
 
-# ── Moving on ─────────────────────────────────────────────────────────────────────────────────────────
+def _jumps(first: Seen, last: Seen, neighbours: Any, sizes: Any, tick: Any, noise: Any) -> Any:
+    """Which functions change by more between two neighbouring instants than their size and their rates explain, or
+    grow beyond all bounds between two values of different sign, as at a pole.
 
-
-class Landing(NamedTuple):
-    """An event applied: the state before and after, in the space's points, records made, and how it went."""
-
-    q: Any
-    before: Any
-    after: Any
-    made: Any
-    delay: Any
-    touch: Any
-    code: Any
-    smooth: Any
-
-
-def is_short(setting: Setting, length: Any) -> Any:
-    """Whether a step was so short that the method has to begin anew after it."""
-    return setting.method.fixed_step & (length < _SHORT * setting.pace)
-
-
-def land(setting: Setting, base: Base, met: Any, touched: Any, t: Any, q: Any, v: Any) -> Landing:
-    """What the rows that were met do to a state: actions of events, then impacts and changes of contact."""
-    events, sides = setting.counts
-    system, space = setting.system, setting.system.space
-    place, speed = q, v
-    acted = jnp.bool_(False)
-    for k, action in enumerate(setting.watched.actions):
-        if action is not None:
-            place, speed = keep_if(met[k], action(t, place, speed, *system.last), (place, speed))
-            acted = acted | met[k]
-    if not system.flat and any(a is not None for a in setting.watched.actions):
-        point = space.project(place)
-        place, speed = keep_if(acted, (point, space.tangent(point, speed)), (place, speed))
-    made, delay = met[:events], jnp.zeros(setting.labels, q.dtype)
-    code, smooth, touch = jnp.int32(Code.ok), jnp.sum(met) <= 1, base.touch
-    if sides:
-        reached, freed, turned = (met[events + k * sides : events + (k + 1) * sides] for k in range(3))
-        turned = turned if setting.rubbing else jnp.zeros_like(reached)
-        if contact.given(system).as_rates:
-            place, speed = contact.returned(contact.touching(system, base.touch), t, place, speed)
-        told = contact.settle(
-            system, setting.way, setting.pace, t, place, speed, base.touch, reached, freed, touched[events:][:sides],
-            turned,
-        )  # fmt: skip
-        matters = acted | jnp.any(met[events:])
-        speed, touch = keep_if(matters, (told.v, told.touch), (speed, touch))
-        code = jnp.where(matters, told.code, code)
-        code = jnp.where(
-            jnp.any(touch.active) & (code == Code.ok) & (not setting.method.grips), jnp.int32(Code.no_contact), code
-        )
-        made = jnp.concatenate([made, told.made & matters])
-        delay = jnp.concatenate([delay[:events], told.delay])
-        smooth = smooth & (told.smooth | ~matters)
-    smooth = smooth & ~jnp.any(met & touched)
-    return Landing(place, v, speed, made, delay, touch, code, smooth)
-
-
-def leave(setting: Setting, base: Base, trial: Trial, landing: Landing, goal: Goal) -> Base:
-    """The base after a trial that met an event or was short: a new start of the method where that left the state."""
-    method = setting.method
-    past, reached = _further(base, trial, goal)
-    t = setting.time(base.index, past)
-    system = setting.at(landing.touch)
-    # What is left of the step may be too short to be one: its first order is exact to round-off then.
-    rest = goal.length - past
-    tiny = rest <= _NO_STEP * setting.pace
-    place, speed = landing.q, landing.after
-    place, speed = keep_if(tiny & ~reached, _nudged(system, t, place, speed, setting.way * rest), (place, speed))
-    past = jnp.where(tiny, goal.length, past)
-    state = method.start(system, setting.time(base.index, past), place, speed)
-    events = setting.counts[0]
-    keeps = jnp.where(base.seen.value < 0, -1.0, 1.0)
-    side = jnp.where(trial.touched[:events], keeps[:events], 0.0)
-    side = jnp.concatenate([side, jnp.ones(_rows(setting) - events, side.dtype)])
-    known = ~jnp.any(trial.met) & ~tiny
-    seen = _inside(setting, trial.seen)
-    return _counted(Base(state, base.index, past, seen, trial.met, side, known, landing.touch), goal, tiny)
-
-
-def go_on(setting: Setting, base: Base, trial: Trial, goal: Goal) -> Base:
-    """The base at the end of a trial that met nothing."""
-    past, reached = _further(base, trial, goal)
-    quiet = jnp.zeros_like(base.fresh)
-    new = base._replace(state=trial.state, past=past, seen=_inside(setting, trial.seen), fresh=quiet)
-    return _counted(new, goal, reached)
-
-
-def _further(base: Base, trial: Trial, goal: Goal) -> tuple[Any, Any]:
-    reached = trial.length >= goal.length - base.past
-    return jnp.where(reached, goal.length, base.past + trial.length), reached
-
-
-def _counted(base: Base, goal: Goal, reached: Any) -> Base:
-    """The base, counted as one whole step more where it has completed one."""
-    done = reached & goal.whole
-    past = jnp.where(done, jnp.zeros_like(base.past), base.past)
-    return base._replace(index=base.index + done.astype(base.index.dtype), past=past)
-
-
-def _nudged(system: System, t: Any, q: Any, v: Any, h: Any) -> tuple[Any, Any]:
-    local = system.local(q)
-    y, w = local.enter(v)
-    return local.leave(y + h * w, w + h * local.acceleration(t, y, w))
+    What is below `noise` is rounding, as in the gap of a wall that stays at zero.
+    """
+    change = last.value - first.value
+    steep = jnp.maximum(jnp.maximum(jnp.sign(change) * first.rate, jnp.sign(change) * last.rate), 0.0) * tick
+    jump = jnp.abs(change) > noise + _JUMP * sizes + _STEEP * steep
+    return (neighbours & jump) | (jnp.abs(last.value) > _POLE * (sizes + noise))

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from holonomy.motion.events import event_log
+from holonomy.motion.events import event, event_log
 from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import Events, Log
 from holonomy.motion.loops import plain, with_events
@@ -35,7 +35,7 @@ class Driver:
         self.system = system
         self.method = method
         self.engine = method.engine(system, engine) or engine_for(system, method, engine)
-        self.watched = watched if watched is not None else Watched((), (), (), ())
+        self.watched = watched if watched is not None else event.none()
         self.max_events = max_events
         self.eventful = self.watched.count + contact.count(system) > 0
         self._logs: list[Log] = []
@@ -45,7 +45,7 @@ class Driver:
         """What happened along the rows driven so far, None where nothing can."""
         if not self.eventful:
             return None
-        called = event_log.names(self.watched.count, contact.count(self.system), contact.rough(self.system))
+        called = event_log.names(self.watched.names, contact.count(self.system), contact.rough(self.system))
         return event_log.gathered(self._logs, called, self.system.space.point_dim, self.max_events)
 
     def start(self, t: float, q: Any, v: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from holonomy.motion.events import event_log, locate
+from holonomy.motion.events import event_log, locate, turn
 from holonomy.motion.events.event_log import Log
 from holonomy.motion.events.locate import Base, Goal, Search, Setting, Trial
 from holonomy.motion.loops import plain
@@ -60,7 +60,7 @@ def advance(setting: Setting, now: Progress, goal: Goal) -> Progress:
 def moved_on(setting: Setting, now: Progress, goal: Goal, base: Base, trial: Trial) -> Progress:
     """The progress after a trial."""
     meets = jnp.any(trial.met) & trial.accept
-    landing = trial.accept & (meets | locate.is_short(setting, trial.length))
+    landing = trial.accept & (meets | turn.is_short(setting, trial.length))
     moved, log, code, smooth = jax.lax.cond(
         landing,
         lambda base, trial, log: _landed(setting, base, trial, log, goal),
@@ -82,23 +82,15 @@ def moved_on(setting: Setting, now: Progress, goal: Goal, base: Base, trial: Tri
 
 
 def _flown(setting: Setting, base: Base, trial: Trial, log: Log, goal: Goal) -> Any:
-    moved = keep_if(trial.accept, locate.go_on(setting, base, trial, goal), base)
+    moved = keep_if(trial.accept, turn.flown(setting, base, trial, goal), base)
     return moved, log, jnp.int32(Code.ok), jnp.bool_(True)
 
 
 def _landed(setting: Setting, base: Base, trial: Trial, log: Log, goal: Goal) -> Any:
+    moved, told = turn.landed(setting, base, trial, goal)
     t = setting.time(base.index, base.past + trial.length)
-    q, v = setting.method.read(setting.at(base.touch), t, trial.state)
-    told = locate.land(setting, base, trial.met, trial.touched, t, q, v)
-    moved = locate.leave(setting, base, trial, told, goal)
     log = event_log.write(log, told.made, t, told.delay, told.q, told.before, told.after)
-    ends = jnp.bool_(False)
-    for k, final in enumerate(setting.watched.terminal):
-        ends = ends | (trial.met[k] if final else False)
-    code = jnp.where((told.code == Code.ok) & ends, jnp.int32(Code.event), told.code)
-    # The last state of a run that ends here is the one at the event, not at the end of its step.
-    here = moved._replace(index=base.index, past=base.past + trial.length)
-    return keep_if(ends, here, moved), log, code, told.smooth
+    return moved, log, told.code, told.smooth
 
 
 def chunk(

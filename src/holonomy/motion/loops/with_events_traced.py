@@ -2,8 +2,8 @@ r"""A motion with events as one scan, to be traced by a user's jit, vmap or grad
 
 Each turn of the scan goes to the next event or to the end of a step. How far that is, is found without derivatives.
 The step is then taken with them, and where it ends on an event its length \(\tau\) is a function of the state by
-\(\sigma(\Phi_\tau(y)) = 0\): adding \(\partial_\tau\Phi\,\delta\tau\), \(\delta\tau = -\sigma/\dot\sigma\), which is
-zero in value, gives the event its derivative, and all that follows with it (saltation).
+\(\sigma(\Phi_\tau(y)) = 0\). The implicit function theorem gives it derivatives of every order, and all that follows
+has them too (saltation).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion.events import event_log, locate
+from holonomy.motion.events import event_log, locate, turn
 from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.events.locate import Base, Goal, Search, Setting, Trial
 from holonomy.motion.loops import plain, with_events
-from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
+from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status, keep_if
+from holonomy.motion.methods.explicit import RK4
 from holonomy.motion.save_times import Plan
 from holonomy.systems import System
 from holonomy.systems.contact import contact
-from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code
 
 _TRIALS = 4096
@@ -108,40 +108,30 @@ def _segment(setting: Setting, carry: Carry, marks: Any, rests: Any) -> Any:
         mark, rest = marks[carry.row], rests[carry.row]
         whole = base.index < mark
         goal = Goal(jnp.where(whole, setting.pace, rest), whole)
-        found, work = _located(*jax.lax.stop_gradient((setting, base, goal)))
-        trial, t = _stepped(setting, base, found)
-        system = setting.at(base.touch)
-        q, v = setting.method.read(system, t, trial.state)
-        told = locate.land(setting, base, trial.met, trial.touched, t, q, v)
-        told = told._replace(q=_spoilt(told.q, ~told.smooth), after=_spoilt(told.after, ~told.smooth))
-        anew = jnp.any(trial.met) | locate.is_short(setting, trial.length)
-        moved = keep_if(anew, locate.leave(setting, base, trial, told, goal), locate.go_on(setting, base, trial, goal))
-        ends = jnp.bool_(False)
-        for k, final in enumerate(setting.watched.terminal):
-            ends = ends | (trial.met[k] if final else False)
-        here = moved._replace(index=base.index, past=base.past + trial.length)
-        moved = keep_if(ends, here, moved)
-        code = jnp.where((told.code == Code.ok) & ends, jnp.int32(Code.event), told.code)
-        code = jnp.where(trial.status.code == Code.ok, code, trial.status.code)
+        trial = _stepped(setting, base, _located(*jax.lax.stop_gradient((setting, base, goal))))
+        moved, told = turn.landed(setting, base, trial, goal)
+        anew = jnp.any(trial.met) | turn.is_short(setting, trial.length)
+        moved = keep_if(anew, moved, turn.flown(setting, base, trial, goal))
+        code = jnp.where(trial.status.code == Code.ok, told.code, trial.status.code)
         good = (code == Code.ok) | (code == Code.event)
         reached = (code == Code.ok) & (moved.index >= mark) & (moved.past >= rest)
         new = Carry(
-            keep_if(good, moved, base),
+            keep_if(good, _spoilt_base(moved, ~told.smooth), base),
             code,
             carry.row + reached.astype(carry.row.dtype),
-            carry.work + work.astype(carry.work.dtype),
+            carry.work + trial.status.work.astype(carry.work.dtype),
             carry.smooth & told.smooth,
         )
         said = Told(
             new.base.state,
             new.base.touch,
-            t,
+            setting.time(base.index, base.past + trial.length),
             jnp.where(reached, carry.row, -1),
             told.made & good,
             told.delay,
-            told.q,
+            _spoilt(told.q, ~told.smooth),
             told.before,
-            told.after,
+            _spoilt(told.after, ~told.smooth),
         )
         return new, said
 
@@ -149,101 +139,91 @@ def _segment(setting: Setting, carry: Carry, marks: Any, rests: Any) -> Any:
 
 
 class _Hunt(NamedTuple):
+    """A search for the first event or the goal: from where, how, what the last trial was, and what it took."""
+
     base: Base
     search: Search
-    past: Any
-    met: Any
-    touched: Any
-    seen: Any
-    signed: Any
-    work: Any
+    trial: Trial
     count: Any
     done: Any
-    code: Any
 
 
-def _located(setting: Setting, base: Base, goal: Goal) -> tuple[_Hunt, Any]:
-    """How far it is to the first event or to the goal, and what is met there; without derivatives."""
+def _located(setting: Setting, base: Base, goal: Goal) -> Trial:
+    """The trial that ends on the first event or at the goal, its length counted from `base`; without derivatives."""
 
     def once(h: _Hunt) -> _Hunt:
         looked, trial = locate.attempt(setting, h.base, h.search, goal, plain.judged_step)
-        left = goal.length - h.base.past
-        ends = trial.accept & (jnp.any(trial.met) | (trial.length >= left))
-        further = looked._replace(
-            state=trial.state,
-            past=h.base.past + trial.length,
-            seen=trial.seen,
-            fresh=jnp.zeros_like(looked.fresh),
-        )
+        ends = trial.accept & (jnp.any(trial.met) | (trial.length >= goal.length - h.base.past))
+        further = turn.flown(setting, looked, trial, goal)
+        work = h.trial.status.work + trial.status.work
+        trial = trial._replace(status=Status(trial.status.code, work))
         failed = trial.status.code != Code.ok
-        return _Hunt(
-            keep_if(trial.accept & ~ends, further, looked),
-            trial.search,
-            jnp.where(ends, jnp.where(trial.length >= left, goal.length, h.base.past + trial.length), h.past),
-            trial.met & ends,
-            trial.touched,
-            trial.seen,
-            keep_if(h.base.known, h.signed, looked.seen),
-            h.work + trial.status.work,
-            h.count + 1,
-            ends | failed,
-            trial.status.code,
-        )
+        return _Hunt(keep_if(trial.accept & ~ends, further, looked), trial.search, trial, h.count + 1, ends | failed)
 
-    quiet = jnp.zeros_like(base.fresh)
-    first = _Hunt(
-        base,
-        locate.nothing(setting),
-        base.past,
-        quiet,
-        quiet,
-        base.seen,
-        base.seen,
-        jnp.int32(0),
-        jnp.int32(0),
-        jnp.bool_(False),
-        jnp.int32(Code.ok),
-    )
+    shapes = jax.eval_shape(lambda: locate.attempt(setting, base, locate.nothing(setting), goal, plain.judged_step)[1])
+    blank = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
+    first = _Hunt(base, locate.nothing(setting), blank, jnp.int32(0), jnp.bool_(False))
     last = jax.lax.while_loop(lambda h: ~h.done & (h.count < _TRIALS), once, first)
-    stuck = (last.code == Code.ok) & ~last.done
-    last = last._replace(code=jnp.where(stuck, jnp.int32(Code.no_convergence), last.code))
-    return last, last.work
+    code = last.trial.status.code
+    code = jnp.where((code == Code.ok) & ~last.done, jnp.int32(Code.no_convergence), code)
+    reached = last.trial.length >= goal.length - last.base.past
+    length = jnp.where(reached, goal.length, last.base.past + last.trial.length) - base.past
+    return last.trial._replace(
+        length=length, status=Status(code, last.trial.status.work), met=last.trial.met & last.done
+    )
 
 
-def _stepped(setting: Setting, base: Base, found: _Hunt) -> tuple[Trial, Any]:
-    """The step of the length found, with derivatives; also of its length where it ends on an event."""
+def _stepped(setting: Setting, base: Base, found: Trial) -> Trial:
+    r"""The step of the length found, with derivatives; also of its length where it ends on an event.
+
+    That length is the root of \(\sigma(\Phi_\tau(y)) = 0\), which is known in value; `custom_root` gives it the
+    derivatives of the implicit function theorem, of every order.
+    """
     method, way = setting.method, setting.way
     system, t = setting.at(base.touch), setting.time(base.index, base.past)
-    length = jnp.where(found.past > base.past, found.past - base.past, setting.pace)
-    row = (jnp.arange(found.met.shape[0]) == jnp.argmax(found.met)).astype(length.dtype)
+    length = jnp.where(found.length > 0, found.length + jax.lax.stop_gradient(base.past) - base.past, setting.pace)
+    isolated = jnp.any(found.met & ~found.touched)
+    row = jnp.arange(found.met.shape[0]) == jnp.argmax(found.met)
 
-    def step(h: Any) -> tuple[Any, Any, Any]:
-        state, status = plain.judged_step(system, method, t + 0.0 * h, way * h, base.state)
+    def watched(state: Any, h: Any) -> Any:
         q, v = method.read(system, t + way * h, state)
-        return state, jnp.dot(row, locate.values(setting, system, t + way * h, q, v)), status.code
+        return jnp.sum(jnp.where(row, locate.values(setting, system, t + way * h, q, v), 0.0))
+
+    def root_of(value: Any, known: Any) -> Any:
+        """The zero of `value`, which is `known`, or just that where there is no event."""
+        return jax.lax.custom_root(
+            lambda h: jnp.where(isolated, value(h), h - known),
+            jax.lax.stop_gradient(known),
+            lambda _, h: h,
+            lambda slope, y: y / slope(jnp.ones_like(y)),
+        )
 
     if method.fixed_step:
-        (state, value, code), (slopes, rate, _) = jax.jvp(step, (length,), (jnp.ones_like(length),))
+
+        def step(h: Any) -> tuple[Any, Status]:
+            return plain.judged_step(system, method, t, way * h, base.state)
+
+        exact = root_of(lambda h: watched(step(h)[0], h), length)
+        state, status = step(exact)
     else:
-        state, value, code = step(length)
-        q, v = method.read(system, t + way * length, state)
-        flow = (v, ambient_acceleration(system, t + way * length, q, v))
-        slopes = state._replace(q=way * flow[0], v=way * flow[1], inner=jnp.zeros_like(state.inner))
-        rate = jnp.dot(row, locate.observe(setting, system, t + way * length, q, v).rate)
-    isolated = jnp.any(found.met & ~found.touched)
-    safe = jnp.where(isolated & (rate != 0), jax.lax.stop_gradient(rate), 1.0)
-    change = jnp.where(isolated, -value / safe, 0.0)
-    state = jax.tree.map(lambda x, d: _moved(x, d, change), state, slopes)
-    exact = length + change
-    trial = Trial(
-        state, exact, found.seen, Status(jnp.where(code == Code.ok, found.code, code), found.work), jnp.bool_(True),
-        found.met, found.touched, found.search,
-    )  # fmt: skip
-    return trial, t + way * exact
+        # an adaptive step has no derivative by its length: the flow's own, by a step of length zero of RK4
+        state, status = plain.judged_step(system, method, t, way * length, base.state)
+
+        def flow(h: Any) -> Any:
+            start = PositionVelocity(*method.read(system, t + way * length, state))
+            q, v = RK4().step(system, t + way * length, way * h, start)[0]
+            return state._replace(q=q, v=v)
+
+        more = root_of(lambda h: watched(flow(h), length + h), jnp.zeros_like(length))
+        state, exact = keep_if(isolated, flow(more), state), length + more
+    code = jnp.where(status.code == Code.ok, found.status.code, status.code)
+    return found._replace(state=state, length=exact, status=Status(code, found.status.work), accept=jnp.bool_(True))
 
 
-def _moved(x: Any, slope: Any, change: Any) -> Any:
-    return x + jax.lax.stop_gradient(slope) * change if jnp.issubdtype(x.dtype, jnp.floating) else x
+def _spoilt_base(base: Base, bad: Any) -> Base:
+    """A base whose derivatives are NaN where `bad`."""
+    spoil = lambda x: _spoilt(x, bad) if jnp.issubdtype(x.dtype, jnp.floating) else x  # noqa: E731
+    return base._replace(state=jax.tree.map(spoil, base.state))
 
 
 @jax.custom_jvp
@@ -290,6 +270,6 @@ def _events(setting: Setting, told: Told, most: int) -> tuple[Events, Any]:
     t = jnp.where(there, (told.t[:, None] + told.delay).ravel()[jnp.maximum(at, 0)], jnp.nan)
     q, before, after = (jnp.where(there[:, None], x[turn], jnp.nan) for x in (told.q, told.before, told.after))
     count = jnp.sum(flat)
-    called = event_log.names(setting.watched.count, contact.count(setting.system), setting.rubbing)
+    called = event_log.names(setting.watched.names, contact.count(setting.system), setting.rubbing)
     which = jnp.where(there, jnp.maximum(at, 0) % labels, -1)
     return Events(t, which, q, before, after, jnp.minimum(count, most), called), count

@@ -19,13 +19,15 @@ _SENTENCES = {
     Code.no_convergence: "The equations of an implicit step could not be solved.",
     Code.too_many_steps: "The adaptive method needed too many steps between two saved times.",
     Code.interrupted: "The run was interrupted.",
-    Code.inconsistent: "The initial state violates the constraints.",
+    Code.inconsistent: "The initial state, or the state that an event's action gave, violates the constraints.",
     Code.event: "A terminal event ended the run.",
     Code.too_many_events: "There were more events than max_events allows.",
     Code.squeezed: "Walls closed on what is between them: no velocity satisfies them all.",
     Code.no_contact: "The motion came to rest on a wall, and the method cannot hold a contact.",
     Code.inaccurate: "No step was small enough for the tolerance that dt=None asks for.",
     Code.too_far: "A point went so far out in hyperbolic space that the array that holds it has too few digits.",
+    Code.event_not_finite: "The function of an event or of a wall gave infinity or not a number.",
+    Code.event_jumps: "The function of an event or of a wall jumps over zero: it changes its sign without being zero.",
     Code.rank_change: "The constraints changed their rank: their normals became dependent, or turned over in one step.",
 }
 _ADVICE = {
@@ -34,7 +36,7 @@ _ADVICE = {
     Code.no_convergence: "Try a smaller dt; if that does not help, look for a singular mass matrix or potential there.",
     Code.too_many_steps: "Try looser rtol and atol, an implicit method such as Gauss, or more saved times.",
     Code.interrupted: "What was computed before is kept.",
-    Code.inconsistent: "Start from system.project(t0, q0, v0).",
+    Code.inconsistent: "Start from system.project(t0, q0, v0), and let actions give states that satisfy them.",
     Code.event: "",
     Code.too_many_events: "Raise max_events; impacts that pile up end in contact where restitution is below 1.",
     Code.squeezed: "Move the walls so that they leave room.",
@@ -43,6 +45,8 @@ _ADVICE = {
     Code.too_far: "Keep the points near the origin, with the isometry that carries them: hl.carry(system).",
     Code.rank_change: "The motion may branch here: singular='pass' goes on along the smooth branch. If you expect no "
     "branch, reduce dt.",
+    Code.event_not_finite: "Pass a function that has a value on both sides of its zero, as far as a step reaches.",
+    Code.event_jumps: "Pass a continuous function, or the direction in which it does not jump.",
 }
 
 

@@ -12,7 +12,7 @@ never adds energy, where Coulomb's law with Newton's restitution can do so.
 
 **In motion** a contact slides (τ follows from λ), or sticks (τ is what keeps s = 0). Where friction presses a body
 into its support, as it can for large μ, Coulomb's law has no solution or more than one (Painlevé); the search for the
-modes then ends with a code.
+modes then ends with a code. Friction that unloads a contact is no such case, however large μ is.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from holonomy.systems.contact.complementarity import EXHAUSTED, SOLVED
@@ -28,6 +29,8 @@ from holonomy.systems.contact.impact import Delassus, delassus
 
 SWEEPS = 2000
 _EDGE = 1e-9  # a tangential force this near to μλ, in its size, is at the edge of the cone: the contact slides
+TRIED = 3  # contacts whose modes are all tried, 4 to the power of their number
+_CLEAR = 1e-9  # of its own terms: an acceleration below this is none when modes are judged
 _SETTLED = 4.0  # in units of round-off: changes of a sweep that end the search
 
 
@@ -179,17 +182,80 @@ def modes(
     r"""Which closed contacts push, which of them stick, and where the others begin to slide to.
 
     Contacts that are `slipping` slide along `direction`; the slips of the others are zero now, and they stick if a
-    force in the cone can keep them so. Contacts are corrected one after the other until nothing changes; the modes
-    found are then solved for exactly.
+    force in the cone can keep them so. Up to `TRIED` contacts in the plane are tried in all their modes, so that the
+    motion is found wherever there is exactly one. Otherwise, and where forces are not unique, contacts are corrected
+    one after the other until nothing changes. The modes found are then solved for exactly.
     """
+    found = _swept(*jax.lax.stop_gradient((how, free, creep)), closed, slipping, direction, friction)
+    if creep.shape[1] == 1 and creep.shape[0] <= TRIED:
+        tried = _tried(*jax.lax.stop_gradient((how, free, creep)), closed, slipping, direction, friction)
+        code = jnp.where(tried.several, jnp.int32(EXHAUSTED), jnp.int32(SOLVED))
+        pick = lambda new, old: jnp.where(tried.any, new, old)  # noqa: E731
+        found = jax.tree.map(pick, (tried.pushing, tried.sticking, tried.direction, code), found)
+    pushing, sticking, direction, code = found
+    normal, tangential = in_mode(how, free, creep, pushing, sticking, direction, friction)
+    return Forces(normal, tangential, sticking & (normal > 0), direction, code)
+
+
+def _whole(how: Contacts) -> Any:
+    """How all forces act on normal accelerations and on the rates of slips."""
+    top = jnp.concatenate([how.normal.gram, how.cross], axis=1)
+    return jnp.concatenate([top, jnp.concatenate([how.cross.T, how.tangential.gram], axis=1)])
+
+
+class _Tried(NamedTuple):
+    """The modes tried so far: those of the first solution, the accelerations of it, and whether there are others."""
+
+    any: Any
+    several: Any
+    pushing: Any
+    sticking: Any
+    direction: Any
+    accelerations: Any
+
+
+def _tried(how: Contacts, free: Any, creep: Any, closed: Any, slipping: Any, direction: Any, friction: Any) -> _Tried:
+    """All modes of planar contacts, one after the other: sticking, sliding either way, open."""
+    count = free.shape[0]
+    able = closed & (jnp.diagonal(how.normal.gram) > 0)
+    whole, start = _whole(how), jnp.concatenate([free, creep.reshape(-1)])
+
+    def once(k: Any, now: _Tried) -> _Tried:
+        mode = (k // 4 ** np.arange(count)) % 4
+        sticks, opens = mode == 0, mode == 3
+        sign = jnp.where(mode == 1, 1.0, -1.0)
+        way = jnp.where(slipping, direction[:, 0], sign)
+        allowed = jnp.where(able, ~slipping | (mode == 1) | opens, opens)
+        way = jnp.where(sticks | opens, 0.0, way)
+        normal, tangential = in_mode(how, free, creep, ~opens, sticks, way[:, None], friction)
+        forces = jnp.concatenate([normal, tangential[:, 0]])
+        accelerations = whole @ forces + start
+        noise = _CLEAR * (jnp.abs(whole) @ jnp.abs(forces) + jnp.abs(start))
+        away, drift = accelerations[:count], accelerations[count:]
+        pushes = normal * jnp.diagonal(how.normal.gram) > -noise[:count]
+        held = jnp.abs(tangential[:, 0]) <= (1.0 - _EDGE) * friction * normal
+        slides = slipping | (way * drift >= -noise[count:])
+        right = jnp.where(opens, away >= -noise[:count], pushes & jnp.where(sticks, held, slides))
+        # of contacts that are not closed nothing is asked
+        good = jnp.all(allowed & (right | ~able)) & jnp.all(jnp.isfinite(forces))
+        other = jnp.any((jnp.abs(accelerations - now.accelerations) > 10.0 * noise) & jnp.tile(able, 2))
+        first = good & ~now.any
+        new = (~opens & (normal > 0), sticks & ~opens & (normal > 0), way[:, None], accelerations)
+        kept = (now.pushing, now.sticking, now.direction, now.accelerations)
+        several = now.several | (good & now.any & other)
+        return _Tried(now.any | good, several, *(jnp.where(first, a, b) for a, b in zip(new, kept, strict=True)))
+
+    none = jnp.zeros(count, bool)
+    begin = _Tried(jnp.bool_(False), jnp.bool_(False), none, none, jnp.zeros_like(creep), jnp.zeros_like(start))
+    return jax.lax.fori_loop(0, 4**count, once, begin)
+
+
+def _swept(
+    how: Contacts, free: Any, creep: Any, closed: Any, slipping: Any, direction: Any, friction: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Which contacts push and stick, where they slide to, and a code: one contact after the other, until all agree."""
     count, d = creep.shape
-    gram = jnp.concatenate(
-        [
-            jnp.concatenate([how.normal.gram, how.cross], axis=1),
-            jnp.concatenate([how.cross.T, how.tangential.gram], axis=1),
-        ]
-    )
-    start = jnp.concatenate([free, creep.reshape(-1)])
+    gram, start = _whole(how), jnp.concatenate([free, creep.reshape(-1)])
     able = closed & (jnp.diagonal(how.normal.gram) > 0)
 
     def sweep(values: Any) -> Any:
@@ -203,8 +269,6 @@ def modes(
             values = values.at[at].set(jnp.where(slipping[i], -friction[i] * values[i] * direction[i], held))
         return values
 
-    # the sweeps only tell the modes; forces, and their derivatives, come from these
-    gram, start = jax.lax.stop_gradient((gram, start))
     weight = jnp.max(jnp.where(able, jnp.abs(free) / jnp.where(able, jnp.diagonal(how.normal.gram), 1.0), 0.0))
     values, code = _settle(sweep, jnp.zeros_like(start), lambda new: jnp.maximum(jnp.max(jnp.abs(new)), weight))
     normal, tangential = values[:count], values[count:].reshape(count, d)
@@ -212,5 +276,4 @@ def modes(
     sticking = ~slipping & (length < (1.0 - _EDGE) * friction * normal)
     towards = -tangential / jnp.where(length > 0, length, 1.0)[:, None]
     direction = jnp.where(slipping[:, None], direction, jnp.where(sticking[:, None], 0.0, towards))
-    normal, tangential = in_mode(how, free, creep, normal > 0, sticking, direction, friction)
-    return Forces(normal, tangential, sticking & (normal > 0), direction, code)
+    return normal > 0, sticking, direction, code

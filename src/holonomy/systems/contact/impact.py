@@ -128,6 +128,10 @@ def impact(
         rounds, code = counts[0].astype(jnp.int32), counts[1].astype(jnp.int32)
     struck = impulses * sizes > 0
     smooth = (jnp.sum(struck) == 1) & (rounds == 1)
+    if rates.shape[0] > 1:
+        # one contact alone: Newton's law in closed form, which has derivatives of every order
+        weight = jnp.where(struck, jnp.diagonal(how.gram), 1.0)
+        impulses = jnp.where(struck & smooth, -(1.0 + restitution) * rates / weight, impulses)
     return Impact(how.across @ impulses, impulses, struck, smooth, rounds, code)
 
 
@@ -159,15 +163,27 @@ def _impulses(law: Law, gram: Any, rates: Any, restitution: Any, able: Any, nois
 @_impulses.defjvp
 def _(law: Law, primals: Any, tangents: Any) -> Any:
     """Forward derivatives of the rounds made, as a matrix, so that reverse mode need not go through the loop."""
-    gram, rates, restitution, able, noise = primals
+    slopes, out = _slopes(law, *primals)
+    change = jnp.tensordot(slopes[0], tangents[0], 2) + slopes[1] @ tangents[1] + slopes[2] @ tangents[2]
+    return out, (change, jnp.zeros_like(out[1]))
 
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _slopes(law: Law, gram: Any, rates: Any, restitution: Any, able: Any, noise: Any) -> Any:
     def along(gram: Any, rates: Any, restitution: Any) -> tuple[Any, Any]:
         out = _laws(law, gram, rates, restitution, able, noise)
         return out[0], out
 
-    slopes, out = jax.jacfwd(along, argnums=(0, 1, 2), has_aux=True)(gram, rates, restitution)
-    change = jnp.tensordot(slopes[0], tangents[0], 2) + slopes[1] @ tangents[1] + slopes[2] @ tangents[2]
-    return out, (change, jnp.zeros_like(out[1]))
+    return jax.jacfwd(along, argnums=(0, 1, 2), has_aux=True)(gram, rates, restitution)
+
+
+@_slopes.defjvp
+def _(law: Law, primals: Any, tangents: Any) -> Any:
+    """No second derivatives of several contacts at once: NaN. Of one alone they are not used, and zero."""
+    slopes, out = _slopes(law, *primals)
+    several = (jnp.sum(out[0] > 0) > 1) | (out[1][0] > 1)
+    unknown = sum((jnp.sum(x) for x in tangents[:3]), jnp.zeros(())) * jnp.where(several, jnp.nan, 0.0)
+    return (slopes, out), jax.tree.map(lambda x: jnp.full_like(x, unknown), (slopes, out))
 
 
 def _laws(law: Law, gram: Any, rates: Any, restitution: Any, able: Any, noise: Any) -> tuple[Any, Any]:
