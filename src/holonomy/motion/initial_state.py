@@ -92,7 +92,7 @@ def with_walls(system: System, method: AbstractMethod, way: float) -> System:
     if given.slip and way < 0:
         raise ValueError("A run backwards cannot undo friction; pass t_end after t0.")
     given = replace(given, as_rates="holonomic" not in method.holds)
-    return contact.touching(replace(system, constraints=given), contact.apart(system))
+    return contact.windowed(replace(system, constraints=given))
 
 
 def consistent(

@@ -151,6 +151,7 @@ def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any, 
     mass = None if own else lagrangian.mass_matrix(local.lagrangian, t, *local.enter(v))
     facing = None
     if contact.count(system):
+        local = contact.touching(system, None).local(q)  # of many walls all
         y, w = local.enter(v)
         facing = contact.gaps(system, t, q, v), jax.jacfwd(lambda u: local.wall_rates(t, y, u))(w)
     return mass, system.raw_energy(t, q, v), initial_state.conditions(system, t, q, v), facing

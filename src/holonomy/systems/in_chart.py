@@ -19,6 +19,7 @@ from holonomy.systems import lagrangian
 from holonomy.systems.constraints import conditions
 from holonomy.systems.dense_solve import solve
 from holonomy.systems.lagrangian import Force
+from holonomy.trace.some_rows import some_rows
 from holonomy.types import Covector, Number, Point, Scalar, Tangent, Vector
 
 if TYPE_CHECKING:
@@ -113,7 +114,13 @@ class Local(eqx.Module):
         return _joined(parts, y.dtype)
 
     def gaps(self, t: Number, y: Vector) -> Float[Array, " walls"]:
-        """How far the unilateral constraints are from contact."""
+        """How far the unilateral constraints that are looked at are from contact."""
+        given = self.system.constraints
+        assert given is not None
+        return self._of_walls(given.unilateral, (t, self.point(y), *self.system.last))
+
+    def all_gaps(self, t: Number, y: Vector) -> Float[Array, " walls"]:
+        """How far all unilateral constraints are from contact."""
         given = self.system.constraints
         assert given is not None
         return _joined([f(t, self.point(y), *self.system.last) for f in given.unilateral], y.dtype)
@@ -133,7 +140,22 @@ class Local(eqx.Module):
         given = self.system.constraints
         assert given is not None
         x, v = self.leave(y, w)
-        return jnp.concatenate([f(t, x, v, *self.system.last) for f in given.slips])
+        return self._of_walls(given.slips, (t, x, v, *self.system.last))
+
+    def _of_walls(self, functions: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+        """The values of functions of all walls, one row for each that is looked at."""
+        given = self.system.constraints
+        assert given is not None
+        if given.near is None:
+            return _joined([f(*args) for f in functions], self.anchor.dtype)
+        rows, first = None, 0
+        for function in functions:
+            count = jax.eval_shape(function, *args).shape[0]
+            part = some_rows(function, args, jnp.clip(given.near - first, 0, count - 1))
+            here = (given.near >= first).reshape((-1,) + (1,) * (part.ndim - 1))
+            rows = part if rows is None else jnp.where(here, part, rows)
+            first += count
+        return rows
 
     def enter(self, v: Tangent) -> tuple[Vector, Vector]:
         """Coordinates and velocity of the anchor moving with the ambient velocity v."""

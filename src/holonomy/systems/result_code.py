@@ -23,3 +23,4 @@ class Code(IntEnum):
     too_far = 12
     event_not_finite = 13
     event_jumps = 14
+    crowded = 15

@@ -69,7 +69,7 @@ class Program:
             values = [slots[a] if isinstance(a, int) else a.value for a in arguments]
             if single:
                 values, params = [_single(x) for x in values], _single_params(primitive, params)
-            out = _applied(primitive, params, values)
+            out = applied(primitive, params, values)
             slots.extend(out if primitive.multiple_results else [out])
         return [slots[a] if isinstance(a, int) else a.value for a in self.outputs]
 
@@ -84,7 +84,7 @@ class Program:
         return bool(reached.intersection(self.outputs))
 
 
-def _applied(primitive: Any, params: dict[str, Any], values: list[Any]) -> Any:
+def applied(primitive: Any, params: dict[str, Any], values: list[Any]) -> Any:
     """The result of a primitive; a function with a reverse rule of its own gets the forward rule that follows."""
 
     def plain(*args: Any) -> Any:

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Shaped
 
-KINDS = ("event", "impact", "contact", "release", "stick", "slip")
+OF_WALLS = ("impact", "contact", "release")
+OF_FRICTION = ("stick", "slip")
+KINDS = ("event", *OF_WALLS, *OF_FRICTION)
 
 
 class Happening(NamedTuple):
@@ -65,15 +68,13 @@ class Events(eqx.Module):
 def _kind(name: str) -> str:
     """The kind of a record: that of a wall by its first word, `event` for all others."""
     first = name.split()[0]
-    return first if first in KINDS else KINDS[0]
+    return first if first in KINDS else "event"
 
 
 def names(events: tuple[str, ...], walls: int, rubbing: int = 0) -> tuple[str, ...]:
     """What the records of events with these names and of so many walls, and of so many that rub, are called."""
-    told = list(events)
-    for kind in KINDS[1:]:
-        told += [f"{kind} {i}" for i in range(walls if kind in KINDS[:4] else rubbing)]
-    return tuple(told)
+    of_walls = [f"{kind} {i}" for kind in OF_WALLS for i in range(walls)]
+    return (*events, *of_walls, *(f"{kind} {i}" for kind in OF_FRICTION for i in range(rubbing)))
 
 
 def none(points: int, called: tuple[str, ...] = ()) -> Events:
@@ -88,7 +89,8 @@ CAPACITY = 64
 
 
 class Log(NamedTuple):
-    """Records in a compiled loop: CAPACITY rows and one that takes what is not to be kept; how many there are."""
+    """Records in a compiled loop: CAPACITY rows, those that one more state may make, and one that takes what is not
+    to be kept; how many there are."""
 
     t: Any
     which: Any
@@ -98,26 +100,29 @@ class Log(NamedTuple):
     count: Any
 
 
-def empty(q: Any, rows: int = CAPACITY) -> Log:
-    """A log without records."""
+def empty(q: Any, most: int) -> Log:
+    """A log without records, for states that make at most so many."""
+    rows = CAPACITY + most
     table = jnp.zeros((rows + 1, q.shape[0]), q.dtype)
     return Log(jnp.zeros(rows + 1, q.dtype), jnp.zeros(rows + 1, jnp.int64), table, table, table, jnp.int64(0))
 
 
-def write(log: Log, made: Any, t: Any, delay: Any, q: Any, before: Any, after: Any) -> Log:
-    """The log with one more row for each label in `made`."""
+def write(log: Log, made: Any, labels: Any, t: Any, delay: Any, q: Any, before: Any, after: Any) -> Log:
+    """The log with one more row for each of the `labels` that is `made`."""
     last = log.t.shape[0] - 1
-    for label in range(made.shape[0]):
-        row = jnp.where(made[label], jnp.minimum(log.count, last), last)
-        log = Log(
-            log.t.at[row].set(t + delay[label]),
-            log.which.at[row].set(label),
+
+    def once(k: Any, log: Log) -> Log:
+        row = jnp.where(made[k], jnp.minimum(log.count, last), last)
+        return Log(
+            log.t.at[row].set(t + delay[k]),
+            log.which.at[row].set(labels[k]),
             log.q.at[row].set(q),
             log.before.at[row].set(before),
             log.after.at[row].set(after),
-            log.count + made[label].astype(log.count.dtype),
+            log.count + made[k].astype(log.count.dtype),
         )
-    return log
+
+    return jax.lax.fori_loop(0, made.shape[0], once, log)
 
 
 def gathered(logs: list[Log], called: tuple[str, ...], points: int, most: int) -> Events:

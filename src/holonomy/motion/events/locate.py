@@ -16,8 +16,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from holonomy.motion.events import wall_selection
 from holonomy.motion.events.event import Watched
-from holonomy.motion.events.zero_crossing import TINY, Looked, Seen, Span, span
+from holonomy.motion.events.event_log import OF_FRICTION, OF_WALLS
+from holonomy.motion.events.zero_crossing import JUMP, TINY, Looked, Seen, Span, jumps, span
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
 from holonomy.systems import System, tracing
 from holonomy.systems.contact import contact
@@ -30,9 +32,6 @@ _TRIALS = 60
 _PATIENT = 8  # trials after which every other one halves the bracket
 _TOUCH = 1e-12  # a dip this near to zero, in units of the watched function's size in the step, touches
 _APART = 0.99  # of a trial: two zeros of one function closer together at its end are one
-_STEEP = 16.0  # in units of what its rates explain: a change above that between neighbouring instants is a jump
-_POLE = 1e4  # of the size of a function in the step: it has no larger value between its ends if it is continuous
-_JUMP = 1e-4  # of the size of a function: a smaller change between neighbouring instants is none
 
 
 class Setting(eqx.Module):
@@ -61,13 +60,22 @@ class Setting(eqx.Module):
 
     @property
     def labels(self) -> int:
-        """How many kinds of record there are: events, then impacts, contacts and releases of each wall."""
-        events, sides = self.counts
-        return events + 3 * sides + 2 * self.rubbing
+        """How many records a state may make: events, then impacts, contacts and releases of the walls looked at."""
+        return self.counts[0] + len(OF_WALLS) * self.facing + len(OF_FRICTION) * self.rubbing
+
+    @property
+    def facing(self) -> int:
+        """How many walls are looked at together."""
+        return contact.facing(self.system)
+
+    @property
+    def window(self) -> int:
+        """How many of many unilateral constraints are looked at together, 0 for all."""
+        return contact.given(self.system).window if self.counts[1] else 0
 
     @property
     def rubbing(self) -> int:
-        """How many walls have friction."""
+        """How many of the walls looked at have friction."""
         return contact.rough(self.system)
 
     @property
@@ -114,7 +122,8 @@ class Base(NamedTuple):
 class Search(NamedTuple):
     """A bracket of the first event, in lengths from the base, with what is seen at its ends; `on` while it is open.
 
-    `size` are the values seen when it began.
+    `size` are the values seen when it began. Where there are many walls, `at` are the watched rows that are looked at,
+    and all this is said of them.
     """
 
     on: Any
@@ -126,6 +135,7 @@ class Search(NamedTuple):
     size: Any
     count: Any
     last: Any
+    at: Any = None
 
 
 class Goal(NamedTuple):
@@ -173,15 +183,18 @@ def begin(setting: Setting, state: Any, touch: Any) -> Base:
 
 def nothing(setting: Setting) -> Search:
     """No search."""
-    blank = jnp.zeros(rows(setting), setting.t0.dtype)
+    looked = rows(setting) - (contact.given(setting.system).walls[0] - setting.window if setting.window else 0)
+    blank = jnp.zeros(looked, setting.t0.dtype)
     zero, seen = jnp.zeros((), setting.t0.dtype), Seen(blank, blank)
-    return Search(jnp.bool_(False), zero, zero, zero, seen, seen, blank, jnp.int32(0), jnp.bool_(False))
+    at = jnp.zeros(looked, jnp.int64) if setting.window else None
+    return Search(jnp.bool_(False), zero, zero, zero, seen, seen, blank, jnp.int32(0), jnp.bool_(False), at)
 
 
 def rows(setting: Setting) -> int:
-    """How many functions are watched: events, gaps and pushes of walls, and what keeps friction in its modes."""
+    """How many functions are watched: events, gaps of all walls, pushes of those that are looked at, and what keeps
+    friction in its modes."""
     events, sides = setting.counts
-    return events + 2 * sides + setting.rubbing
+    return events + sides + setting.facing + setting.rubbing
 
 
 # ── What is seen ──────────────────────────────────────────────────────────────────────────────────────
@@ -210,7 +223,11 @@ def _looked(setting: Setting, base: Base, size: Any) -> Looked:
     directions = np.array(setting.watched.directions, int)
     falls = np.concatenate([directions <= 0, np.ones(sides, bool)])
     rises = np.concatenate([directions >= 0, np.zeros(sides, bool)])
-    on = jnp.concatenate([jnp.ones(events, bool), ~active, active, active[: setting.rubbing]])
+    held = active
+    if setting.window:
+        walls = contact.given(setting.at(base.touch))
+        held = jnp.concatenate([walls.everywhere(active[: setting.window]), active[setting.window :]])
+    on = jnp.concatenate([jnp.ones(events, bool), ~held, active, active[: setting.rubbing]])
     slack = jnp.concatenate([jnp.zeros(events), jnp.full(sides, contact.SLACK)]).astype(size.dtype)
     return Looked(on, jnp.asarray(falls), jnp.asarray(rises), slack * size, jnp.where(base.fresh, base.band, 0.0))
 
@@ -218,7 +235,7 @@ def _looked(setting: Setting, base: Base, size: Any) -> Looked:
 def inside(setting: Setting, seen: Seen) -> Seen:
     """What is seen, gaps and pushes not below zero: what is left of them by rounding is no crossing."""
     events = setting.counts[0]
-    bounded = np.arange(rows(setting)) >= events
+    bounded = np.arange(seen.value.shape[0]) >= events
     return Seen(jnp.where(bounded, jnp.maximum(seen.value, TINY), seen.value), seen.rate)
 
 
@@ -257,12 +274,20 @@ def weigh(setting: Setting, base: Base, search: Search, length: Any, new: Any, s
     q, v = method.read(system, ends, keep_if(base.known, new, base.state))
     seen = observe(setting, system, ends, q, v)
     signed = keep_if(base.known, base.seen, _signed(setting, base, seen))
-    trial = _judged(setting, base._replace(seen=signed), search, length, seen, t, jnp.max(jnp.abs(q)))
-    status = Status(_judged_code(status.code, seen, trial.jumps & base.known), status.work)
+    size = jnp.max(jnp.abs(q))
+    base = base._replace(seen=signed)
+    looked = _looked(setting, base, 1.0 + size)
+    at, crowded = wall_selection.rows_to_look_at(setting, base, search, looked, length, seen)
+    few, looked, at_end = wall_selection.some_of(at, (base, looked, seen))
+    trial = wall_selection.for_all(at, rows(setting), _judged(setting, few, search, looked, length, at_end, t, size))
+    trial = trial._replace(seen=seen, search=trial.search._replace(at=at))
+    code = _judged_code(status.code, seen, trial.jumps & base.known)
+    code = jnp.where((code == Code.ok) & crowded & base.known, jnp.int32(Code.crowded), code)
+    status = Status(code, status.work)
     accept = trial.accept & base.known & (status.code == Code.ok)
     open_ = trial.search.on & base.known & ~accept
     trial = trial._replace(state=new, status=status, accept=accept, search=trial.search._replace(on=open_))
-    return base._replace(seen=signed, known=jnp.bool_(True)), trial
+    return base._replace(known=jnp.bool_(True)), trial
 
 
 def _judged_code(code: Any, seen: Seen, jumps: Any) -> Any:
@@ -297,7 +322,7 @@ def _zeros(
 ) -> _Zeros:
     eps = jnp.finfo(seen.value.dtype).eps
     before, after = spans
-    close = jnp.minimum(jnp.abs(seen.rate) * tick, _JUMP * size) + 4.0 * eps * size
+    close = jnp.minimum(jnp.abs(seen.rate) * tick, JUMP * size) + 4.0 * eps * size
     # An extremum that misses zero by less than the tolerance has a rate of the order of its root.
     level = jnp.abs(seen.rate) * setting.pace <= math.sqrt(_TOUCH) * size
     tangent = looked.on & (jnp.abs(seen.value) <= _TOUCH * size) & level
@@ -315,14 +340,15 @@ def _zeros(
     return _Zeros(near, met, touch, flat, ends)
 
 
-def _judged(setting: Setting, base: Base, search: Search, length: Any, seen: Seen, t: Any, reach: Any) -> Trial:
+def _judged(
+    setting: Setting, base: Base, search: Search, looked: Looked, length: Any, seen: Seen, t: Any, reach: Any
+) -> Trial:
     eps = jnp.finfo(seen.value.dtype).eps
     # lengths from the base are exact to a rounding of the step; only what names the time sees a rounding of that
     tick = 4.0 * eps * (setting.pace + (jnp.abs(t) if setting.timed else 0.0))
     last, count = search.on & search.last, jnp.where(search.on, search.count, 0)
     low, high = jnp.where(search.on, search.low, 0.0), jnp.where(search.on, search.high, length)
     at_low, at_high = keep_if(search.on, search.at_low, base.seen), keep_if(search.on, search.at_high, seen)
-    looked = _looked(setting, base, 1.0 + reach)
     before = span(at_low, seen, length - low, looked)
     after = span(inside(setting, seen), at_high, high - length, looked)
     rising = jnp.abs(base.seen.rate) * setting.pace
@@ -349,7 +375,7 @@ def _judged(setting: Setting, base: Base, search: Search, length: Any, seen: See
     band = jnp.where(np.arange(whole.shape[0]) < setting.counts[0], _TOUCH * whole, 0.0)
     noise = contact.SLACK * (1.0 + reach)
     # forces and slips may jump in a step in which friction changes its direction; a user's functions may not
-    given = np.arange(whole.shape[0]) < sum(setting.counts)
+    given = np.arange(whole.shape[0]) < whole.shape[0] - setting.facing - setting.rubbing
     origin = jnp.where(before.cross, at_low.value, jnp.where(after.cross, seen.value, -seen.rate))
     ends = keep_if(some, at_low, inside(setting, seen)), keep_if(some, seen, at_high)
     return Trial(
@@ -362,18 +388,6 @@ def _judged(setting: Setting, base: Base, search: Search, length: Any, seen: See
         zeros.touch,
         jnp.where(origin < 0, -1.0, 1.0),
         band,
-        jnp.any(given & looked.on & search.on & _jumps(at_low, seen, last & before.cross, whole, tick, noise)),
+        jnp.any(given & looked.on & search.on & jumps(at_low, seen, last & before.cross, whole, tick, noise)),
         Search(found, jnp.where(narrow, new_high, aim), new_low, new_high, *ends, whole, count + 1, narrow),
     )
-
-
-def _jumps(first: Seen, last: Seen, neighbours: Any, sizes: Any, tick: Any, noise: Any) -> Any:
-    """Which functions change by more between two neighbouring instants than their size and their rates explain, or
-    grow beyond all bounds between two values of different sign, as at a pole.
-
-    What is below `noise` is rounding, as in the gap of a wall that stays at zero.
-    """
-    change = last.value - first.value
-    steep = jnp.maximum(jnp.maximum(jnp.sign(change) * first.rate, jnp.sign(change) * last.rate), 0.0) * tick
-    jump = jnp.abs(change) > noise + _JUMP * sizes + _STEEP * steep
-    return (neighbours & jump) | (jnp.abs(last.value) > _POLE * (sizes + noise))

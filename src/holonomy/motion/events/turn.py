@@ -87,8 +87,8 @@ def _land(setting: Setting, base: Base, trial: Trial, t: Any, q: Any, v: Any) ->
     made, delay = met[:events], jnp.zeros(setting.labels, q.dtype)
     smooth, touch = jnp.sum(met) <= 1, base.touch
     if sides:
-        reached, freed, turned = (met[events + k * sides : events + (k + 1) * sides] for k in range(3))
-        turned = turned if setting.rubbing else jnp.zeros_like(reached)
+        reached, freed = met[events:][:sides], met[events + sides :][: setting.facing]
+        turned = met[-setting.rubbing :] if setting.rubbing else jnp.zeros_like(freed)
         if contact.given(system).as_rates:
             place, speed = contact.returned(contact.touching(system, base.touch), t, place, speed)
         told = contact.settle(

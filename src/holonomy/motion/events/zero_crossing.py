@@ -16,6 +16,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 TINY = 1e-300  # stands for a zero whose sign is known
+JUMP = 1e-4  # of the size of a function: a smaller change between neighbouring instants is none
+_STEEP = 16.0  # in units of what its rates explain: a change above that between neighbouring instants is a jump
+_POLE = 1e4  # of the size of a function in the step: it has no larger value between its ends if it is continuous
 _REFINED = 10  # Newton steps, kept inside a bracket, for a zero of the polynomial
 
 
@@ -158,3 +161,15 @@ def _zero(cubic: _Cubic, left: Any, right: Any) -> Any:
         return jnp.where((new >= left) & (new <= right), new, 0.5 * (left + right)), left, right
 
     return jax.lax.fori_loop(0, _REFINED, once, (0.5 * (left + right), left, right))[0]
+
+
+def jumps(first: Seen, last: Seen, neighbours: Any, sizes: Any, tick: Any, noise: Any) -> Any:
+    """Which functions change by more between two neighbouring instants than their size and their rates explain, or
+    grow beyond all bounds between two values of different sign, as at a pole.
+
+    What is below `noise` is rounding, as in the gap of a wall that stays at zero.
+    """
+    change = last.value - first.value
+    steep = jnp.maximum(jnp.maximum(jnp.sign(change) * first.rate, jnp.sign(change) * last.rate), 0.0) * tick
+    jump = jnp.abs(change) > noise + JUMP * sizes + _STEEP * steep
+    return (neighbours & jump) | (jnp.abs(last.value) > _POLE * (sizes + noise))

@@ -45,13 +45,14 @@ class Driver:
         """What happened along the rows driven so far, None where nothing can."""
         if not self.eventful:
             return None
-        called = event_log.names(self.watched.names, contact.count(self.system), contact.rough(self.system))
+        called = event_log.names(self.watched.names, contact.count(self.system), contact.rubbing(self.system))
         return event_log.gathered(self._logs, called, self.system.space.point_dim, self.max_events)
 
     def start(self, t: float, q: Any, v: Any) -> Any:
         """The loop's state at an initial condition."""
         if self.eventful:
-            return self.engine.call(with_events.begin, self.system, self.watched, self.method, np.float64(t), q, v)
+            now = self.engine.call(with_events.begin, self.system, self.watched, self.method, np.float64(t), q, v)
+            return self.start(t, q, v) if self._widened(now) else now
         return self.engine.call(plain.begin, self.system, self.method, np.float64(t), q, v)
 
     def rows(
@@ -65,8 +66,13 @@ class Driver:
         parts: list[plain.Snapshot] = []
         done = 0
         while True:
-            ahead = np.diff(goals[done:], prepend=int(now.index))
+            ahead, before = np.diff(goals[done:], prepend=int(now.index)), now
             now, shots, good = self._chunk(now, t0, dt, ahead, rests[done:])
+            narrow = self.system
+            if self._widened(now):
+                given = (narrow, self.system, self.watched, self.method, before, np.float64(t0), np.float64(dt))
+                now = self.engine.call(with_events.wider, *given)
+                continue
             parts.append(shots)
             done += good
             if self._goes_on(now) and done < len(counts):
@@ -77,6 +83,12 @@ class Driver:
             self.method = surer
             self.engine = engine_for(self.system, surer, "xla")
             now = now._replace(code=np.int32(Code.ok))
+
+    def _widened(self, now: Any) -> bool:
+        """Whether more walls came near than were looked at together; from now on they are twice as many."""
+        wider = contact.wider(self.system) if int(now.code) == Code.crowded else None
+        self.system = self.system if wider is None else wider
+        return wider is not None
 
     def _goes_on(self, now: Any) -> bool:
         """Whether the loop only stopped because its log was full."""
@@ -94,6 +106,8 @@ class Driver:
         )
         if self.eventful:
             now, shots, good = self.engine.call(with_events.chunk, self.system, self.watched, self.method, now, *plan)
+            if int(now.code) == Code.crowded and contact.wider(self.system) is not None:
+                return now, shots, 0
             now = self._logged(now)
             kept = int(good) + (int(now.code) == Code.event)
             return now, jax.tree.map(lambda x: np.asarray(x)[:kept], shots), int(good)

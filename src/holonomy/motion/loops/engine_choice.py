@@ -5,16 +5,20 @@ from __future__ import annotations
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.methods.runge_kutta import AbstractRungeKutta
 from holonomy.systems import System
+from holonomy.trace.lowering.limits import Limits
 from holonomy.trace.native.engine import Engine
 
 # Above this a machine function of single numbers grows faster than what it saves; XLA works on whole arrays.
 LARGEST = 12
 # The same for explicit steps of systems that bring an acceleration of their own, whose work grows like their size.
 LARGEST_DIRECT = 128
+# Arrays of all walls stay in memory, what concerns the few that are looked at is taken apart.
+MANY_WALLS = Limits(scalars=64, carried=64)
 
 
 def engine_for(system: System, method: AbstractMethod, wanted: str | None) -> Engine:
     """The engine `wanted`, or if that is None native code where it suits the system and the method, else XLA."""
     direct = system.direct is not None and system.constraints is None and isinstance(method, AbstractRungeKutta)
     largest = LARGEST_DIRECT if direct else LARGEST
-    return Engine(wanted, small=method.scalar and system.space.point_dim <= largest)
+    limits = MANY_WALLS if system.constraints is not None and system.constraints.window else None
+    return Engine(wanted, small=method.scalar and system.space.point_dim <= largest, limits=limits)

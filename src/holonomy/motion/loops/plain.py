@@ -15,7 +15,7 @@ import numpy as np
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
 from holonomy.motion.save_times import Plan
 from holonomy.systems import System
-from holonomy.systems.constraints.conditions import Held
+from holonomy.systems.constraints.conditions import Held, of_all_walls
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
 
@@ -125,14 +125,15 @@ def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot
             pull = jnp.abs(pull) + jnp.sum(jnp.abs(normals), axis=0)
     worst = [jnp.max(jnp.abs(x)) if x.shape[0] else jnp.zeros((), q.dtype) for x in (gaps, rates)]
     violation = jnp.stack(worst)
-    return Snapshot(q, v, energy, momentum, pull, method.multipliers(system, t, state), violation)
+    forces = of_all_walls(system.constraints, method.multipliers(system, t, state))
+    return Snapshot(q, v, energy, momentum, pull, forces, violation)
 
 
 def wall_violations(local: Any, t: Any, y: Any) -> Any:
     """How far each unilateral constraint is from what it should be: below zero, or off zero in contact."""
     walls = local.system.constraints
-    gap = local.gaps(t, y)
-    return jnp.where(walls.active[: walls.walls[0]], jnp.abs(gap), jnp.maximum(-gap, 0.0))
+    gap = local.all_gaps(t, y)
+    return jnp.where(walls.everywhere(walls.active[: walls.facing[0]]), jnp.abs(gap), jnp.maximum(-gap, 0.0))
 
 
 def _judge(state: Any, status: Status) -> Any:
@@ -301,7 +302,7 @@ def consistent(system: System, t: Any, q: Any, v: Any) -> Any:
     y, w = local.enter(v)
     near = jnp.ones(1, bool)
     if system.constraints.unilateral:
-        inside = jnp.any(local.gaps(t, y) < -CLOSE * (1.0 + jnp.max(jnp.abs(q))))
+        inside = jnp.any(local.all_gaps(t, y) < -CLOSE * (1.0 + jnp.max(jnp.abs(q))))
         near = near & ~inside
     if not system.constraints.bilateral:
         return jnp.where(jnp.all(near), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))

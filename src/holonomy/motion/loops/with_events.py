@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from holonomy.motion.events import event_log, locate, turn
+from holonomy.motion.events import event_log, locate, turn, wall_selection
 from holonomy.motion.events.event_log import Log
 from holonomy.motion.events.locate import Base, Goal, Search, Setting, Trial
 from holonomy.motion.loops import plain
@@ -39,14 +39,17 @@ def begin(system: System, watched: Any, method: AbstractMethod, t: Any, q: Any, 
     t = jnp.asarray(t, q.dtype)
     setting = Setting(system, watched, method, t, jnp.ones_like(t))
     events, sides = setting.counts
-    touch, log, code = contact.apart(system), event_log.empty(q), jnp.int32(Code.ok)
+    touch, log, code = contact.apart(system), event_log.empty(q, setting.labels), jnp.int32(Code.ok)
     if sides:
-        quiet = [touch.active] * 4
+        all_walls, few = jnp.zeros(sides, bool), jnp.zeros(setting.facing, bool)
+        quiet = (all_walls, few, all_walls, few[: setting.rubbing or None])
         told = contact.settle(system, jnp.ones_like(t), jnp.zeros_like(t), t, q, v, touch, *quiet)
         made = jnp.concatenate([jnp.zeros(events, bool), told.made])
-        log = event_log.write(log, made, t, jnp.zeros(setting.labels, q.dtype), q, v, told.v)
+        labels = wall_selection.numbers(setting, told.touch)
+        log = event_log.write(log, made, labels, t, jnp.zeros(setting.labels, q.dtype), q, v, told.v)
         v, touch, code = told.v, told.touch, told.code
-        code = jnp.where(jnp.any(touch.active) & (not method.grips), jnp.int32(Code.no_contact), code)
+        grips = ~jnp.any(touch.active) | method.grips | (code != Code.ok)
+        code = jnp.where(grips, code, jnp.int32(Code.no_contact))
     base = locate.begin(setting, method.start(setting.at(touch), t, q, v), touch)
     return Progress(base, locate.nothing(setting), code, jnp.int64(0), jnp.int32(0), log, jnp.bool_(True))
 
@@ -89,7 +92,8 @@ def _flown(setting: Setting, base: Base, trial: Trial, log: Log, goal: Goal) -> 
 def _landed(setting: Setting, base: Base, trial: Trial, log: Log, goal: Goal) -> Any:
     moved, told = turn.landed(setting, base, trial, goal)
     t = setting.time(base.index, base.past + trial.length)
-    log = event_log.write(log, told.made, t, told.delay, told.q, told.before, told.after)
+    labels = wall_selection.numbers(setting, told.touch)
+    log = event_log.write(log, told.made, labels, t, told.delay, told.q, told.before, told.after)
     return moved, log, told.code, told.smooth
 
 
@@ -109,10 +113,9 @@ def chunk(
     A row whose time is off the grid is reached by a step that counts: the grid's next step begins there.
     """
     setting = Setting(system, watched, method, t0, dt)
-    room = event_log.CAPACITY - setting.labels
 
     def open_(n: Progress) -> Any:
-        return (n.code == Code.ok) & (n.log.count <= room)
+        return (n.code == Code.ok) & (n.log.count <= event_log.CAPACITY)
 
     def row(carry: Any) -> Any:
         k, now, saved = carry
@@ -135,6 +138,26 @@ def chunk(
     blank = jax.tree.map(lambda s: jnp.zeros((plain.ROWS, *s.shape), s.dtype), shapes)
     done, now, saved = jax.lax.while_loop(lambda c: (c[0] < rows) & open_(c[1]), row, (jnp.int64(0), now, blank))
     return now, saved, done
+
+
+def wider(
+    system: System, wide: System, watched: Any, method: AbstractMethod, now: Progress, t0: Any, dt: Any
+) -> Progress:
+    """The progress of a system as that of the same which looks at more of its walls together."""
+    old, new = (Setting(each, watched, method, t0, dt) for each in (system, wide))
+    base, kept = now.base, sum(old.counts)
+    t = old.time(base.index, base.past)
+    touch = contact.looking_wider(wide, base.touch)
+    state = method.start(new.at(touch), t, *method.read(old.at(base.touch), t, base.state))
+    start = locate.begin(new, state, touch)
+    fresh, band, side = (
+        blank.at[:kept].set(x[:kept])
+        for blank, x in zip((start.fresh, start.band, start.side), (base.fresh, base.band, base.side), strict=True)
+    )
+    start = start._replace(index=base.index, past=base.past, fresh=fresh, band=band, side=side)
+    more = new.labels - old.labels
+    tables = [jnp.pad(x, [(0, more)] + [(0, 0)] * (x.ndim - 1)) for x in now.log[:5]]
+    return now._replace(base=start, search=locate.nothing(new), log=Log(*tables, now.log.count))
 
 
 def look(setting: Setting, base: Base) -> plain.Snapshot:

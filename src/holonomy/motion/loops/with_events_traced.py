@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion.events import event_log, locate, turn
+from holonomy.motion.events import event_log, locate, turn, wall_selection
 from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.events.locate import Base, Goal, Search, Setting, Trial
@@ -270,6 +270,7 @@ def _events(setting: Setting, told: Told, most: int) -> tuple[Events, Any]:
     t = jnp.where(there, (told.t[:, None] + told.delay).ravel()[jnp.maximum(at, 0)], jnp.nan)
     q, before, after = (jnp.where(there[:, None], x[turn], jnp.nan) for x in (told.q, told.before, told.after))
     count = jnp.sum(flat)
-    called = event_log.names(setting.watched.names, contact.count(setting.system), setting.rubbing)
-    which = jnp.where(there, jnp.maximum(at, 0) % labels, -1)
+    called = event_log.names(setting.watched.names, contact.count(setting.system), contact.rubbing(setting.system))
+    numbers = jax.vmap(lambda touch: wall_selection.numbers(setting, touch))(told.touch).ravel()
+    which = jnp.where(there, numbers[jnp.maximum(at, 0)], -1)
     return Events(t, which, q, before, after, jnp.minimum(count, most), called), count

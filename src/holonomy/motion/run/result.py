@@ -28,6 +28,7 @@ _SENTENCES = {
     Code.too_far: "A point went so far out in hyperbolic space that the array that holds it has too few digits.",
     Code.event_not_finite: "The function of an event or of a wall gave infinity or not a number.",
     Code.event_jumps: "The function of an event or of a wall jumps over zero: it changes its sign without being zero.",
+    Code.crowded: "More walls were near at once than a compiled run looks at together.",
     Code.rank_change: "The constraints changed their rank: their normals became dependent, or turned over in one step.",
 }
 _ADVICE = {
@@ -45,6 +46,7 @@ _ADVICE = {
     Code.too_far: "Keep the points near the origin, with the isometry that carries them: hl.carry(system).",
     Code.rank_change: "The motion may branch here: singular='pass' goes on along the smooth branch. If you expect no "
     "branch, reduce dt.",
+    Code.crowded: "Reduce dt, so that fewer walls are within reach of a step, or run outside of jit, vmap and grad.",
     Code.event_not_finite: "Pass a function that has a value on both sides of its zero, as far as a step reaches.",
     Code.event_jumps: "Pass a continuous function, or the direction in which it does not jump.",
 }

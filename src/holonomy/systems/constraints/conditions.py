@@ -44,6 +44,9 @@ class Constraints(eqx.Module):
 
     With `friction`, a coefficient for each unilateral condition, `slips` are their tangential velocities, `slip`
     numbers for each. Contacts are `sticking`, which holds their slips at zero, or slide along `direction`.
+
+    Where there are many walls, `near` are the numbers of the `window` unilateral conditions that are looked at together
+    (`contact.many_walls`); `active`, `sticking` and `direction` belong to these.
     """
 
     holonomic: tuple[Function, ...]
@@ -63,13 +66,32 @@ class Constraints(eqx.Module):
     sticking: Any = None
     direction: Any = None
     slip: int = eqx.field(static=True, default=0)
+    near: Any = None
+    window: int = eqx.field(static=True, default=0)
+
+    @property
+    def facing(self) -> tuple[int, int]:
+        """How many unilateral conditions are looked at together, and how many on velocities."""
+        c, r = self.walls
+        return (c if self.near is None else self.near.shape[0]), r
+
+    def of_near(self, values: Any) -> Any:
+        """Of values for each unilateral condition those of the ones that are looked at."""
+        return values if self.near is None else jnp.asarray(values).at[self.near].get(mode="promise_in_bounds")
+
+    def everywhere(self, values: Any) -> Any:
+        """Values for each unilateral condition, zero or False where it is not looked at."""
+        if self.near is None:
+            return values
+        blank = jnp.zeros((self.walls[0], *values.shape[1:]), values.dtype)
+        return blank.at[self.near].set(values, mode="promise_in_bounds", unique_indices=True)
 
     @property
     def held_walls(self) -> Array:
         """Which rows of walls are held: those in contact, then the slips of those that stick."""
         if not self.slip:
             return self.active
-        return jnp.concatenate([self.active, jnp.repeat(self.active[: self.walls[0]] & self.sticking, self.slip)])
+        return jnp.concatenate([self.active, jnp.repeat(self.active[: self.facing[0]] & self.sticking, self.slip)])
 
     @property
     def bilateral(self) -> int:
@@ -96,7 +118,7 @@ class Held(eqx.Module):
         if not self.walls:
             return m, k
         given = self._given
-        c, r = given.walls
+        c, r = given.facing
         r = r + c * given.slip
         return (m, k + c + r) if given.as_rates else (m + c, k + r)
 
@@ -126,7 +148,7 @@ class Held(eqx.Module):
         given, m = self._given, self.equations[0]
         if given.as_rates:
             return jnp.concatenate([equations, walls])
-        c = given.walls[0]
+        c = given.facing[0]
         return jnp.concatenate([equations[:m], walls[:c], equations[m:], walls[c:]])
 
     def apart(self, rows: Array) -> tuple[Array, Array]:
@@ -136,7 +158,7 @@ class Held(eqx.Module):
         given, (m, k) = self._given, self.equations
         if given.as_rates:
             return rows[: m + k], rows[m + k :]
-        c = given.walls[0]
+        c = given.facing[0]
         ends = (m, m + c, m + c + k)
         return (
             jnp.concatenate([rows[: ends[0]], rows[ends[1] : ends[2]]]),
@@ -150,7 +172,7 @@ class Held(eqx.Module):
         given = self.local.system.constraints
         if not self.walls or given is None or given.as_rates:
             return rows
-        gaps = jnp.where(given.active[: given.walls[0]], self.local.gaps(t, y), 0.0)
+        gaps = jnp.where(given.active[: given.facing[0]], self.local.gaps(t, y), 0.0)
         return jnp.concatenate([rows, gaps])
 
     def rates(self, t: Any, y: Vector, w: Vector) -> Array:
@@ -170,10 +192,10 @@ class Held(eqx.Module):
         given = self._given
         if not self.walls or not given.slip:
             return None
-        c, r = given.walls
+        c, r = given.facing
         slopes = jax.jacfwd(lambda u: self.local.slips(t, y, u))(w)
         slides = given.active[:c] & ~given.sticking
-        along = jnp.where(slides[:, None], given.friction[:, None] * self.sliding(t, y, w), 0.0)
+        along = jnp.where(slides[:, None], given.of_near(given.friction)[:, None] * self.sliding(t, y, w), 0.0)
         turn = jnp.concatenate(
             [-jnp.einsum("cd,cdn->cn", along, slopes), jnp.zeros((r + c * given.slip, y.size), y.dtype)]
         )
@@ -335,8 +357,20 @@ def with_sliding(held: Held, t: Any, y: Vector, w: Vector, values: Array) -> Arr
     assert given is not None
     if not held.walls or not given.slip:
         return values
-    c = given.walls[0]
+    c = given.facing[0]
     equations, pushes, kept = jnp.split(values, [given.bilateral, given.bilateral + c])
-    rubbed = -(given.friction * pushes)[:, None] * held.sliding(t, y, w)
+    rubbed = -(given.of_near(given.friction) * pushes)[:, None] * held.sliding(t, y, w)
     forces = jnp.where(given.sticking[:, None], kept.reshape(c, given.slip), rubbed)
     return jnp.concatenate([equations, pushes, forces.reshape(-1)])
+
+
+def of_all_walls(given: Constraints, values: Array) -> Array:
+    """Multipliers of all conditions, where those of many walls are only known of the ones that are looked at."""
+    if given.near is None:
+        return values
+    m, (c, r) = given.bilateral, given.facing
+    equations, pushes, ratchets, rubbed = jnp.split(values, [m, m + c, m + c + r])
+    parts = [equations, given.everywhere(pushes), ratchets]
+    if given.slip:
+        parts.append(given.everywhere(rubbed.reshape(c, given.slip)).reshape(-1))
+    return jnp.concatenate(parts)

@@ -21,7 +21,7 @@ import numpy as np
 from holonomy.systems import lagrangian
 from holonomy.systems.constraints import project
 from holonomy.systems.constraints.conditions import Constraints, multipliers
-from holonomy.systems.contact import contact_friction, impact
+from holonomy.systems.contact import contact_friction, impact, many_walls
 from holonomy.systems.contact.complementarity import CONTRADICTORY, SOLVED
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
@@ -43,6 +43,11 @@ def count(system: System) -> int:
     return 0 if system.constraints is None else sum(system.constraints.walls)
 
 
+def facing(system: System) -> int:
+    """How many walls are looked at together."""
+    return 0 if system.constraints is None else sum(system.constraints.facing)
+
+
 def given(system: System) -> Constraints:
     """The constraints of a system that has some."""
     assert system.constraints is not None
@@ -50,31 +55,72 @@ def given(system: System) -> Constraints:
 
 
 class Touch(NamedTuple):
-    """The state of contact: which walls are active; with friction, which contacts stick and where others slide to."""
+    """The state of contact: which walls are active; with friction, which contacts stick and where others slide to.
+
+    Where there are many walls, `near` are the numbers of those that this is said of.
+    """
 
     active: Any
     sticking: Any = None
     direction: Any = None
+    near: Any = None
 
 
 def apart(system: System) -> Touch:
     """No contact."""
     walls = given(system) if count(system) else None
-    if walls is None or not walls.slip:
-        return Touch(np.zeros(count(system), bool))
-    c = walls.walls[0]
-    return Touch(np.zeros(c, bool), np.zeros(c, bool), np.zeros((c, walls.slip)))
+    if walls is None:
+        return Touch(np.zeros(0, bool))
+    near = np.arange(walls.window) if walls.window else None
+    c, r = walls.window or walls.walls[0], walls.walls[1]
+    if not walls.slip:
+        return Touch(np.zeros(c + r, bool), near=near)
+    return Touch(np.zeros(c, bool), np.zeros(c, bool), np.zeros((c, walls.slip)), near)
 
 
 def touching(system: System, touch: Touch | None) -> System:
     """The system with these walls in contact; None for no motion under way."""
     if not count(system):
         return system
-    active, sticking, direction = (None, None, None) if touch is None else touch
-    return replace(system, constraints=replace(given(system), active=active, sticking=sticking, direction=direction))
+    active, sticking, direction, near = Touch(None) if touch is None else touch
+    walls = replace(given(system), active=active, sticking=sticking, direction=direction, near=near)
+    return replace(system, constraints=walls)
+
+
+def windowed(system: System, size: int | None = None) -> System:
+    """The system that looks at so many of its walls together, none in contact; by default at all where they are few."""
+    c = given(system).walls[0]
+    size = size or many_walls.WINDOW
+    changed = replace(system, constraints=replace(given(system), window=min(size, c) if c > many_walls.WINDOW else 0))
+    return touching(changed, apart(changed))
+
+
+def wider(system: System) -> System | None:
+    """The system that looks at twice as many of its walls together, None if it looks at all."""
+    walls = given(system)
+    return windowed(system, 2 * walls.window) if 0 < walls.window < walls.walls[0] else None
+
+
+def looking_wider(system: System, touch: Touch) -> Touch:
+    """The contact as that of a system that looks at more walls together, those looked at so far among them."""
+    walls = given(system)
+    number = jnp.arange(walls.walls[0])
+    before = jnp.any(number[:, None] == touch.near[None, :], axis=1)
+    near = many_walls.smallest(jnp.where(before, -1.0, number.astype(float)), walls.window)
+    k = touch.near.shape[0]
+
+    def moved(x: Any) -> Any:
+        return jnp.concatenate([many_walls.carried(touch.near, near, x[:k]), x[k:]])
+
+    return Touch(*(None if x is None else moved(jnp.asarray(x)) for x in touch[:3]), near)
 
 
 def rough(system: System) -> int:
+    """How many of the walls that are looked at together rub."""
+    return given(system).facing[0] if count(system) and given(system).slip else 0
+
+
+def rubbing(system: System) -> int:
     """How many walls rub."""
     return given(system).walls[0] if count(system) and given(system).slip else 0
 
@@ -89,7 +135,7 @@ def gaps(system: System, t: Any, q: Any, v: Any) -> Any:
 def pushes(system: System, t: Any, q: Any, v: Any) -> Any:
     """The multipliers of the walls in contact, zero for the others."""
     local = system.local(q)
-    return multipliers(local, t, *local.enter(v))[given(system).bilateral :][: count(system)]
+    return multipliers(local, t, *local.enter(v))[given(system).bilateral :][: facing(system)]
 
 
 # ── What happens at a wall ────────────────────────────────────────────────────────────────────────────
@@ -122,19 +168,22 @@ def settle(
     """What the walls do at a state where those `met` were reached, and those `freed` stopped pushing.
 
     `before` is the contact before, `touched` are the walls reached without being approached, `turned` those whose
-    friction stopped sliding or gave way.
+    friction stopped sliding or gave way. `met` and `touched` are said of all walls, `freed` and `turned` of those that
+    `before` looks at.
     """
-    walls, was = given(system), before.active
-    free = touching(system, None)
-    local = free.local(q)
+    place = 1.0 + jnp.max(jnp.abs(q))
+    near, crowded = _closest(system, t, q, v, before, met, place)
+    before, freed, turned = _renumbered(before, near, freed, turned)
+    walls, was = given(touching(system, before)), before.active
+    met, touched = (jnp.concatenate([walls.of_near(x[: walls.walls[0]]), x[walls.walls[0] :]]) for x in (met, touched))
+    local = touching(system, Touch(None, near=near)).local(q)
     y, w = local.enter(v)
     now = _walls(local, t, y, w)
-    place = 1.0 + jnp.max(jnp.abs(q))
-    c, r = walls.walls
+    c, r = walls.facing
     slope, weight, scale = _scales(now)
-    near = jnp.concatenate([local.gaps(t, y) <= CLOSED * place * slope[:c], jnp.ones(r, bool)])
-    closed = near | was | met
-    e = jnp.concatenate([jnp.asarray(walls.restitution, q.dtype), jnp.zeros(r, q.dtype)])
+    shut = jnp.concatenate([local.gaps(t, y) <= CLOSED * place * slope[:c], jnp.ones(r, bool)])
+    closed = shut | was | met
+    e = jnp.concatenate([jnp.asarray(walls.of_near(walls.restitution), q.dtype), jnp.zeros(r, q.dtype)])
     speed = _size(now.mass, w)
     hit = impact.impact(now.how, way * now.rates, closed, e, speed, walls.law)  # pyright: ignore[reportArgumentType]
     w = _struck(local, t, y, w, way, now, hit, e)
@@ -159,17 +208,44 @@ def settle(
     pushing = able & (forces * weight > _PUSHES * large)
     active = _independent(now.how.gram, pushing)
     w = w + now.how.across @ impact.stopping(now.how.gram, active, rates)
-    touch = Touch(active)
+    touch = Touch(active, near=near)
     if rub is not None and sticking is not None and direction is not None:
-        touch = Touch(active, active & sticking, jnp.where(active[:, None], direction, 0.0))
+        touch = Touch(active, active & sticking, jnp.where(active[:, None], direction, 0.0), near)
         w = contact_friction.stuck(local, t, y, w, touch.sticking, rub)
     # a condition on velocities that is met is zero by continuity; only another wall's impact strikes it
     sudden = jnp.concatenate([jnp.ones(c, bool), jnp.zeros(r, bool)]) | ~met
     made = _made((hit.struck & sudden) | (met & touched), before, touch, turned if walls.slip else None)
     late = jnp.zeros(made.shape[0], w.dtype).at[c + r : 2 * (c + r)].set(jnp.where(piled & active, way * left, 0.0))
-    code = _worst(_code(hit.code, code), rub)
+    code = jnp.where(crowded, jnp.int32(Code.crowded), _worst(_code(hit.code, code), rub))
     smooth = (hit.smooth | ~jnp.any(hit.struck)) & ~jnp.any(piled & active)
     return Settled(local.leave(y, w)[1], touch, made, jax.lax.stop_gradient(late), code, smooth)
+
+
+def _closest(system: System, t: Any, q: Any, v: Any, before: Touch, met: Any, place: Any) -> tuple[Any, Any]:
+    """The walls to look at from a state on, None for all, and whether they are too few."""
+    walls = given(system)
+    if before.near is None:
+        return None, jnp.bool_(False)
+    local = touching(system, None).local(q)
+    y, _ = local.enter(v)
+    c = walls.walls[0]
+    slopes = jnp.sqrt(jnp.sum(jax.jacfwd(lambda x: local.all_gaps(t, x))(y) ** 2, axis=1))
+    held = given(touching(system, before)).everywhere(before.active[: walls.window])
+    known = jax.lax.stop_gradient((local.all_gaps(t, y), slopes))
+    return many_walls.closest(*known, met[:c] | held, CLOSED * place, walls.window)
+
+
+def _renumbered(before: Touch, near: Any, freed: Any, turned: Any) -> tuple[Touch, Any, Any]:
+    """What was said of the walls that were looked at, said of those that are."""
+    if near is None:
+        return before, freed, turned
+    old, k = before.near, near.shape[0]
+
+    def moved(values: Any) -> Any:
+        return jnp.concatenate([many_walls.carried(old, near, values[:k]), values[k:]])
+
+    parts = [None if x is None else moved(jnp.asarray(x)) for x in before[:3]]
+    return Touch(*parts, near), moved(freed), moved(turned)
 
 
 def _worst(code: Any, rub: contact_friction.Rub | None) -> Any:
@@ -253,14 +329,17 @@ def _independent(gram: Any, wanted: Any) -> Any:
     rows = gram.shape[0]
     if rows == 1:
         return wanted
-    left, kept = jax.lax.stop_gradient(gram), jnp.zeros(rows, bool)
-    whole = jnp.diagonal(left)
-    for k in range(rows):
+    start = jax.lax.stop_gradient(gram)
+    whole = jnp.diagonal(start)
+
+    def once(k: Any, now: tuple[Any, Any]) -> tuple[Any, Any]:
+        left, kept = now
         take = wanted[k] & (left[k, k] > _SPANNED * whole[k])
         column = left[:, k]
         left = jnp.where(take, left - jnp.outer(column, column) / jnp.where(take, column[k], 1.0), left)
-        kept = kept.at[k].set(take)
-    return kept
+        return left, kept.at[k].set(take)
+
+    return jax.lax.fori_loop(0, rows, once, (start, jnp.zeros(rows, bool)))[1]
 
 
 def _code(hit: Any, push: Any) -> Any:
@@ -285,5 +364,6 @@ def returned(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
 
 def at_rest(system: System, t: Any, q: Any, v: Any) -> Any:
     """Which walls are in contact at a state: closed, not being left, and pushing."""
+    system = replace(system, constraints=replace(given(system), window=0))
     quiet = [jnp.zeros(count(system), bool)] * 4
     return settle(system, jnp.ones(()), jnp.zeros(()), t, q, v, apart(system), *quiet).touch

@@ -33,7 +33,8 @@ def rubbed(local: Local, t: Any, y: Any, w: Any, mass: Any, normals: Any, impuls
     slopes = jax.jacfwd(lambda u: local.slips(t, y, u))(w)
     held = local.hold(t, y, w)
     how = friction.contacts(mass, None if held is None else held.normals(t, y), normals, slopes, local.definite)
-    bounds = jnp.asarray(_given(local.system).friction) * impulses
+    given = _given(local.system)
+    bounds = jnp.asarray(given.of_near(given.friction)) * impulses
     found, code = friction.friction_impulses(how.tangential, local.slips(t, y, w), bounds)
     return Rub(how, slopes, how.tangential.across @ found.reshape(-1), code)
 
@@ -53,7 +54,8 @@ def modes(
         # a slip of two components that has turned round is zero, or has only turned far from where it began
         slipping = length > jnp.where(turned, jnp.maximum(still, _STOPPED * pace * _length(creep)), still)
     direction = slips / jnp.where(slipping, length, 1.0)[:, None]
-    coefficients = jnp.asarray(_given(local.system).friction)
+    given = _given(local.system)
+    coefficients = jnp.asarray(given.of_near(given.friction))
     return friction.modes(rub.how, pulls, creep, able, slipping, direction, coefficients)
 
 
@@ -67,11 +69,11 @@ def stuck(local: Local, t: Any, y: Any, w: Any, sticking: Any, rub: Rub) -> Any:
 def grips(system: System, t: Any, q: Any, v: Any) -> Any:
     r"""What keeps contacts in their modes: \(\mu\lambda - |\tau|\) where they stick, the slip where they slide."""
     walls = _given(system)
-    c = walls.walls[0]
+    c = walls.facing[0]
     local = system.local(q)
     y, w = local.enter(v)
     forces = multipliers(local, t, y, w)[walls.bilateral :]
-    room = walls.friction * forces[:c] - _length(forces[c:].reshape(c, walls.slip))
+    room = walls.of_near(walls.friction) * forces[:c] - _length(forces[c:].reshape(c, walls.slip))
     slides = jnp.sum(local.slips(t, y, w) * walls.direction, axis=1)
     return jnp.where(walls.active, jnp.where(walls.sticking, room, slides), 1.0)
 

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from holonomy.trace.compile_cache import CompileCache
+from holonomy.trace.lowering.limits import Limits
 from holonomy.trace.lowering.statements import Unsupported, attempt
 
 ENGINES = (None, "native", "xla")
@@ -18,10 +19,12 @@ class Engine:
     """Runs traced functions, compiled once per structure of their arguments; numbers are data.
 
     `wanted` is the name of an engine, or None to use native code on a CPU where the functions are `small`. `name` is
-    what the certificate says; `refusal` says at length why something has no native code.
+    what the certificate says; `refusal` says at length why something has no native code. `limits` say what native code
+    takes apart into scalars and what it keeps in memory; by default as much as is worth it.
     """
 
-    def __init__(self, wanted: str | None, *, small: bool = True):
+    def __init__(self, wanted: str | None, *, small: bool = True, limits: Limits | None = None):
+        self.limits = limits
         self.strict = wanted == "native"
         self.native = wanted == "native" or (wanted is None and small and jax.default_backend() == "cpu")
         self.refusal = ""
@@ -52,7 +55,7 @@ class Engine:
 
     def _native(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         try:
-            return _machine(function, args)
+            return _machine(function, args, self.limits)
         except Unsupported as error:
             if self.strict:
                 raise ValueError(f"engine='native' cannot run this system: {error} Use engine='xla'.") from error
@@ -71,10 +74,10 @@ def forget() -> None:
     _jits.clear()
 
 
-def _machine(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def _machine(function: Callable[..., Any], args: tuple[Any, ...], limits: Limits | None) -> Any:
     leaves, structure = jax.tree.flatten(args)
-    key = (function, structure, tuple((np.shape(x), _dtype(x)) for x in leaves))
-    return _machines.get(key, lambda: _compiler()(function, args))
+    key = (function, structure, limits, tuple((np.shape(x), _dtype(x)) for x in leaves))
+    return _machines.get(key, lambda: _compiler()(function, args, limits=limits))
 
 
 def _compiler() -> Callable[..., Any]:

@@ -35,11 +35,13 @@ def pick(low: Lowering, value: Value, source: np.ndarray) -> Value:
 
 
 def _affine(source: np.ndarray) -> tuple[int, list[int]]:
+    if not source.size:
+        return 0, [0] * source.ndim
     steps = []
     for axis, n in enumerate(source.shape):
         first = np.take(source, 0, axis).ravel()
-        steps.append(int(np.take(source, 1, axis).ravel()[0] - first[0]) if n > 1 and first.size else 0)
-    return (int(source.ravel()[0]) if source.size else 0), steps
+        steps.append(int(np.take(source, 1, axis).ravel()[0] - first[0]) if n > 1 else 0)
+    return int(source.ravel()[0]), steps
 
 
 def numbering(value: Value) -> np.ndarray:
