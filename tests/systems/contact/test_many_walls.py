@@ -31,16 +31,24 @@ def as_traced_by_geometry(ball, run):
 
 
 def energy_is_lost_at_impacts_alone(run):
-    """From one record to the next none is lost, and at an impact what Newton's law says."""
+    """From one record to the next none is lost in free flight, and at an impact what Newton's law says.
+
+    While a ball slides on a pin its energy has the error of the method, which is 3e-3 at most for RK4 with this step.
+    """
     log = run.events
     kinetic = [0.5 * np.sum(v**2, axis=1) for v in (log.v_before, log.v_after)]
     before, after = (k + G * log.q[:, 1] for k in kinetic)
     new = np.flatnonzero(np.any(log.v_before[1:] != log.v_before[:-1], axis=1)) + 1
-    np.testing.assert_allclose(before[new], after[new - 1], rtol=0, atol=1e-11)
+    touching = np.cumsum([h.name.startswith("contact") - h.name.startswith("release") for h in log]) > 0
+    free = new[~touching[new - 1]]
+    assert len(free) > 0.5 * len(new)
+    np.testing.assert_allclose(before[free], after[free - 1], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(before[new], after[new - 1], rtol=0, atol=1e-2)
     for row in log.of("impact"):
         away = log.q[row] - PINS[int(log[row].name.split()[1])]
         speed = log.v_before[row] @ away / np.linalg.norm(away)
-        assert abs(after[row] - before[row] + 0.5 * (1.0 - E**2) * speed**2) < 1e-11
+        rest = log[row + 1].name.startswith("contact")  # the last of ever smaller impacts: the ball stays on the pin
+        assert abs(after[row] - before[row] + 0.5 * (1.0 - (0.0 if rest else E**2)) * speed**2) < 1e-11
 
 
 @pytest.mark.parametrize("balls", [2, pytest.param(100, marks=pytest.mark.proof)])
@@ -58,12 +66,13 @@ def test_balls_on_a_board_of_a_thousand_pins(balls):
     assert min(compared) >= 8
 
 
-def test_the_board_in_xla_and_by_its_numbers():
-    """The other engine over the first impacts; and a person's questions, which look at all walls."""
-    run = hl.simulate(BOARD, start(0), [0.0, 0.0], 1.0, dt=0.05, method=hl.RK4(), engine="xla")
+def test_the_board_in_xla():
+    """The other engine over the first three impacts, and until the fourth is near."""
     pins, times = traced(start(0), HITS)
+    end = 0.5 * (times[2] + times[3])
+    run = hl.simulate(BOARD, start(0), [0.0, 0.0], end, dt=0.05, method=hl.RK4(), engine="xla")
     hits = run.events.of("impact")
-    assert len(hits) >= 2
+    assert len(hits) == 3
     assert [run.events[k].name for k in hits] == [f"impact {p}" for p in pins[: len(hits)]]
     np.testing.assert_allclose(run.events.t[hits], times[: len(hits)], rtol=0, atol=1e-11)
 
@@ -100,6 +109,6 @@ def test_more_walls_at_once_than_are_looked_at():
 def test_some_rows_of_a_function_equal_those_of_the_whole(gaps):
     t, q, near = 0.4, jnp.array([0.3, -2.0]), jnp.array([0, 17, 400, 999])
     function = trace(gaps, (t, q))
-    np.testing.assert_array_equal(some_rows(function, (t, q), near), gaps(t, q)[near])
+    np.testing.assert_allclose(some_rows(function, (t, q), near), gaps(t, q)[near], rtol=4e-16, atol=4e-16)
     slope = jax.jacfwd(lambda x: some_rows(function, (t, x), near))(q)
     np.testing.assert_allclose(slope, jax.jacfwd(lambda x: gaps(t, x)[near])(q), rtol=1e-15, atol=1e-15)

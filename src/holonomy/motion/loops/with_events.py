@@ -157,7 +157,7 @@ def wider(
     start = start._replace(index=base.index, past=base.past, fresh=fresh, band=band, side=side)
     more = new.labels - old.labels
     tables = [jnp.pad(x, [(0, more)] + [(0, 0)] * (x.ndim - 1)) for x in now.log[:5]]
-    return now._replace(base=start, search=locate.nothing(new), log=Log(*tables, now.log.count))
+    return now._replace(base=start, search=locate.nothing(new), log=Log._make([*tables, now.log.count]))
 
 
 def look(setting: Setting, base: Base) -> plain.Snapshot:

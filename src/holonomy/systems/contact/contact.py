@@ -112,7 +112,7 @@ def looking_wider(system: System, touch: Touch) -> Touch:
     def moved(x: Any) -> Any:
         return jnp.concatenate([many_walls.carried(touch.near, near, x[:k]), x[k:]])
 
-    return Touch(*(None if x is None else moved(jnp.asarray(x)) for x in touch[:3]), near)
+    return Touch._make([*(None if x is None else moved(jnp.asarray(x)) for x in touch[:3]), near])
 
 
 def rough(system: System) -> int:
@@ -245,7 +245,7 @@ def _renumbered(before: Touch, near: Any, freed: Any, turned: Any) -> tuple[Touc
         return jnp.concatenate([many_walls.carried(old, near, values[:k]), values[k:]])
 
     parts = [None if x is None else moved(jnp.asarray(x)) for x in before[:3]]
-    return Touch(*parts, near), moved(freed), moved(turned)
+    return Touch._make([*parts, near]), moved(freed), moved(turned)
 
 
 def _worst(code: Any, rub: contact_friction.Rub | None) -> Any:
