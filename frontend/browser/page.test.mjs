@@ -35,11 +35,23 @@ describe("plots", () => {
     const drawn = (colour) => until(page, async () => (await pixels(page, ".plot canvas", colour)) > 25, `a curve in ${colour}`);
     for (const colour of await colours()) await drawn(colour);
     // One angle against the other: the curve of the first plot moves, and its name says so.
-    const time = await page.locator(".plot canvas").first().screenshot();
+    // A plot with other axes is drawn on a new canvas: one that is just being replaced has no picture.
+    const picture = () =>
+      page
+        .locator(".plot canvas")
+        .first()
+        .screenshot()
+        .catch(() => null);
+    let time = null;
+    await until(page, async () => (time = await picture()) !== null, "a picture of the first plot");
     await vertical.selectOption("theta2");
     await horizontal.selectOption("omega1");
     await page.locator('.plot .canvas[aria-label^="Angle 2 against Angular velocity 1"]').first().waitFor();
-    await until(page, async () => !time.equals(await page.locator(".plot canvas").first().screenshot()), "another curve in the first plot");
+    const another = async () => {
+      const now = await picture();
+      return now !== null && !time.equals(now);
+    };
+    await until(page, another, "another curve in the first plot");
     const body = await page.evaluate(() => [...document.querySelectorAll(".state .dot")].map((s) => getComputedStyle(s).backgroundColor));
     await drawn(body[1]); // in the colour of its body
   });

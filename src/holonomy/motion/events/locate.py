@@ -276,7 +276,7 @@ def weigh(setting: Setting, base: Base, search: Search, length: Any, new: Any, s
     signed = keep_if(base.known, base.seen, _signed(setting, base, seen))
     size = jnp.max(jnp.abs(q))
     base = base._replace(seen=signed)
-    looked = _looked(setting, base, 1.0 + size)
+    looked = _looked(setting, base, size + setting.pace * jnp.max(jnp.abs(v)))
     at, crowded = wall_selection.rows_to_look_at(setting, base, search, looked, length, seen)
     few, looked, at_end = wall_selection.some_of(at, (base, looked, seen))
     trial = wall_selection.for_all(at, rows(setting), _judged(setting, few, search, looked, length, at_end, t, size))

@@ -74,12 +74,15 @@ def to_surface(
         moved = [f + back_substitute(m, pulled) for f, m in zip(free, masses, strict=True)]
         return jnp.concatenate([*moved, change])
 
+    # A condition is known to the rounding of all positions in it, and so are the velocities that it couples.
+    coupled = 0.5 * h * (across @ back_substitute(matrix, jnp.abs(ahead) @ jnp.abs(y)))
+    rounding = jnp.abs(y) / jnp.abs(h) + jnp.abs(coupled)
     guess = jnp.concatenate([v, v, last])
     z, found, count = root_finding.solve(
         residual,
         direction,
         lambda step: _speeds(step, n),
-        lambda z: _speeds(z, n) + jnp.abs(y) / jnp.abs(h) + jnp.abs(h * (across @ z[2 * n :])),
+        lambda z: _speeds(z, n) + rounding + jnp.abs(h * (across @ z[2 * n :])),
         guess,
         full=full,
     )
