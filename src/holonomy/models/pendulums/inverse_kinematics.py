@@ -7,12 +7,11 @@ at a time.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
-from jaxtyping import Float
-
-from holonomy.types import ArrayLike
+from jaxtyping import Float, Real
 
 _SWEEPS: Final = 60
 """Sweeps of cyclic descent at most; `_settle` does what is left."""
@@ -28,6 +27,8 @@ _THERE: Final = 1e-13
 Angles = Float[np.ndarray, " links"]
 Lengths = Float[np.ndarray, " links"]
 Target = Float[np.ndarray, " 2"]
+# Not that of `holonomy.types`, which imports JAX: the studio's server starts without it.
+ArrayLike: TypeAlias = Real[np.ndarray, "..."] | Sequence[object]
 
 
 def chain_points(angles: Angles, lengths: Lengths) -> Float[np.ndarray, "points 2"]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import equinox as eqx
 import jax
@@ -50,12 +51,13 @@ class Events(eqx.Module):
         for k in range(len(self)):
             yield self[k]
 
-    def __getitem__(self, k: int) -> Happening:
-        if not -len(self) <= k < len(self):
-            raise IndexError(f"There are {len(self)} events; asked for number {k}.")
-        k = k % len(self)
-        rows = (np.asarray(x[k]) for x in (self.q, self.v_before, self.v_after))
-        return Happening(self.names[int(self.which[k])], float(self.t[k]), *rows)
+    def __getitem__(self, k: SupportsIndex) -> Happening:
+        index = operator.index(k)
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"There are {len(self)} events; asked for number {index}.")
+        index = index % len(self)
+        rows = (np.asarray(x[index]) for x in (self.q, self.v_before, self.v_after))
+        return Happening(self.names[int(self.which[index])], float(self.t[index]), *rows)
 
     def of(self, name: str) -> np.ndarray:
         """The numbers of the rows called `name`, such as ``"impact 0"``, or of a kind, such as ``"impact"``."""

@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from holonomy.types import AnyArray
+
 WINDOW = 6  # walls looked at together; a body touches few at once, and compile time grows with their number
 
 
@@ -63,7 +65,7 @@ def closest(
     return smallest(jnp.where(needed, -1e300, distance), count), jnp.sum(wanted) > count
 
 
-def carried(old: Int[Array, " k"], new: Int[Array, " k"], values: Array) -> Array:
+def carried(old: Int[AnyArray, " k"], new: Int[AnyArray, " m"], values: Array) -> Array:
     """Values of the walls `old` as those of the walls `new`: zero or False where a wall was not among them."""
     same = new[:, None] == old[None, :]
     if values.dtype == bool:
