@@ -21,7 +21,8 @@ def test_a_comet_returns_ten_times():
 def test_burraus_three_bodies_part():
     """The masses 3, 4, 5 from rest at the corners of their triangle: after t = 60 the lightest leaves the other two.
 
-    Against Taylor series. Close passages magnify the last digit of the start to about 0.1 by then, for any method.
+    Against Taylor series up to t = 45. Close passages magnify rounding a million times by then, and to about 0.3 at
+    t = 70, differently in each version of JAX; from there on only the laws are asked for.
     """
     m = np.array([3.0, 4.0, 5.0])
 
@@ -36,7 +37,6 @@ def test_burraus_three_bodies_part():
     other = hl.simulate(bodies, *start, 70.0, dt=0.5, method=hl.Taylor())
     assert run.certificate.verdict.startswith("good")
     assert run.certificate.energy_drift_relative < 1e-7
-    np.testing.assert_allclose(run.q[:91], other.q[:91], atol=1e-2)
-    np.testing.assert_allclose(run.q[-1], other.q[-1], atol=0.5)
+    np.testing.assert_allclose(run.q[:91], other.q[:91], atol=1e-3)
     x = np.asarray(run.q[-1]).reshape(3, 2)
     assert np.linalg.norm(x[1] - x[2]) < 2 < 20 < np.linalg.norm(x[0] - x[1])
