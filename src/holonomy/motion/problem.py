@@ -60,7 +60,7 @@ def problem(
     engine: str | None,
     t0: Number,
     save_every: int,
-    events: Event | Sequence[Event] = (),
+    events: Event | Sequence[object] = (),
     max_events: int = 1000,
     singular: str = "stop",
 ) -> Problem:

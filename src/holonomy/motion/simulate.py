@@ -51,7 +51,7 @@ def simulate(
     t0: float = 0.0,
     save_every: int = 1,
     save_at: ArrayLike | None = None,
-    events: Event | Sequence[Event] = (),
+    events: Event | Sequence[object] = (),  # of events; anything else is refused with a sentence
     max_events: int = 1000,
     singular: str = "stop",
     progress: bool | ProgressBar | None = None,

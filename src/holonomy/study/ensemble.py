@@ -39,7 +39,7 @@ def ensemble(
     t0: float = 0.0,
     save_every: int = 1,
     save_at: ArrayLike | None = None,
-    events: Event | Sequence[Event] = (),
+    events: Event | Sequence[object] = (),
     max_events: int = 1000,
 ) -> Run:
     """The motions of many members, as one `Run` whose arrays have an axis of members before that of time.
