@@ -7,6 +7,7 @@ evaluated, and what is not understood has an unknown sign, never a wrong one.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
@@ -15,7 +16,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.trace.function import Function
+from holonomy.trace.function import Function, Program
 
 
 class Sign(IntEnum):
@@ -35,12 +36,21 @@ def may_be_infinite(function: Function, arguments: Sequence[Any], variable: int,
     are taken as zero, so that quotients of which they are a factor do not count.
     """
     inputs = (*arguments, *function.constants)
-    known, shapes = [_sign_of(value) for value in inputs], _shapes(function, inputs)
-    known[variable] = Sign.any
+    signs = [_sign_of(value) for value in inputs]
+    signs[variable] = Sign.any
     for index in zeros:
-        known[index] = Sign.zero
-    moving = [index == variable for index in range(len(known))]
-    for primitive, params, slots, results in function.program.instructions:
+        signs[index] = Sign.zero
+    shapes = tuple((x.shape, str(x.dtype)) for x in map(jax.typeof, inputs))
+    return _may_be_infinite(function.program, tuple(signs), shapes, variable)
+
+
+@functools.lru_cache(maxsize=256)
+def _may_be_infinite(
+    program: Program, inputs: tuple[Sign, ...], types: tuple[tuple[tuple[int, ...], str], ...], variable: int
+) -> bool:
+    """The same of a program by the signs and types of its inputs; kept, for it is asked before every run."""
+    known, moving, shapes = list(inputs), [index == variable for index in range(len(inputs))], _shapes(program, types)
+    for primitive, params, slots, results in program.instructions:
         signs = [known[s] if isinstance(s, int) else _sign_of(s.value) for s in slots]
         depends = [moving[s] if isinstance(s, int) else False for s in slots]
         below = _denominator(primitive.name, params, signs)
@@ -52,19 +62,19 @@ def may_be_infinite(function: Function, arguments: Sequence[Any], variable: int,
     return False
 
 
-def _shapes(function: Function, inputs: Sequence[Any]) -> list[tuple[int, ...]]:
+def _shapes(program: Program, types: Sequence[tuple[tuple[int, ...], str]]) -> list[tuple[int, ...]]:
     """The shape of every slot of the program."""
 
     def slots(*values: Any) -> list[Any]:
         found = list(values)
-        for primitive, params, arguments, _ in function.program.instructions:
+        for primitive, params, arguments, _ in program.instructions:
             out = primitive.bind(
                 *(found[a] if isinstance(a, int) else a.value for a in arguments), **primitive.get_bind_params(params)
             )
             found.extend(out if primitive.multiple_results else [out])
         return found
 
-    return [x.shape for x in jax.eval_shape(slots, *inputs)]
+    return [x.shape for x in jax.eval_shape(slots, *(jax.ShapeDtypeStruct(*one) for one in types))]
 
 
 def _sign_of(value: Any) -> Sign:
@@ -115,6 +125,8 @@ def _result(name: str, params: dict[str, Any], signs: Sequence[Sign], square: bo
         return max(_product(*signs), Sign.not_negative) if square else _product(*signs)
     if name in ("square", "abs") or (name == "integer_pow" and params["y"] % 2 == 0):
         return max(signs[0], Sign.not_negative)
+    if name == "pow" and signs[0] == Sign.zero and signs[1] != Sign.positive:
+        return Sign.any
     if name in ("integer_pow", "pow"):
         return signs[0]
     if name in ("neg", "sin") or (name == "sub" and signs[0] == signs[1] == Sign.zero):
