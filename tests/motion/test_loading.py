@@ -317,3 +317,10 @@ def test_mutated_files_give_a_sentence_or_the_right_run(tmp_path: Path) -> None:
 @pytest.mark.proof
 def test_20000_mutated_files_give_a_sentence_or_the_right_run(tmp_path: Path) -> None:
     fuzzed(20_000, tmp_path)
+
+
+def test_a_file_of_another_kind_is_called_so(tmp_path):
+    for text in (b"", b"hello", b"t,x\n0,1\n" * 100):
+        (tmp_path / "other.nc").write_bytes(text)
+        with pytest.raises(ValueError, match=r"is not a run saved by holonomy: it is not a NetCDF file\.$"):
+            hl.load(tmp_path / "other.nc")

@@ -19,6 +19,8 @@ import sys
 import time
 from typing import Any
 
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"  # with which NetCDF 4 and HDF5 files begin
+
 
 class Refused(Exception):
     """Why a file is not read, as a clause."""
@@ -45,6 +47,8 @@ def convert(image: bytes, request: dict[str, Any]) -> bytes:
     import h5py
 
     try:
+        if not image.startswith(_SIGNATURE):
+            raise Refused("it is not a NetCDF file")
         with h5py.File(h5py.h5f.open_file_image(image)) as file:
             parts, index = _copied(file, len(image), request)
     except Refused as error:
