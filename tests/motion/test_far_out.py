@@ -285,3 +285,14 @@ def test_what_is_refused():
         hl.carry(hl.System.from_lagrangian(lambda t, x, v: 0.5 * jnp.dot(v, v), space=hl.Sphere(2)))
     with pytest.raises(ValueError, match=r"hl\.carry\(system\)"):
         _ = hl.simulate(free, x, np.zeros(4), 1.0, dt=0.5).frame
+
+
+def test_a_coordinate_called_frame_is_no_frame(tmp_path):
+    """What carries is known from how the run was made, in files too, and not from the names of coordinates."""
+    plain = hl.System.from_lagrangian(lambda t, q, v: 0.5 * jnp.dot(v, v), coordinates=("x", "frame_x"))
+    run = hl.simulate(plain, [0.0, 0.0], [1.0, 2.0], 1.0, dt=0.25)
+    run.save(tmp_path / "plain.nc")
+    for one in (run, hl.load(tmp_path / "plain.nc")):
+        with pytest.raises(ValueError, match="belong to carried systems"):
+            _ = one.frame
+        np.testing.assert_allclose(one(0.6)[0], [0.6, 1.2], atol=1e-14)

@@ -1,5 +1,7 @@
 """Runs as objects: certificates, files, pictures, states in between, failures."""
 
+import equinox as eqx
+import jax
 import numpy as np
 import pytest
 from tests.motion.examples import double_pendulum, pendulum
@@ -193,3 +195,15 @@ def test_single_precision_when_the_start_is_single(method, engine):
     assert run.q.dtype == run.v.dtype == run.energy.dtype == np.float32
     np.testing.assert_allclose(run.q, double.q, rtol=0, atol=1e-4)
     assert np.max(np.abs(run.q - double.q)) > 1e-9, "it must really have computed in single precision"
+
+
+def test_a_result_is_a_tree_of_any_leaves():
+    """JAX, Equinox and users map over runs: what stands in a result's place meanwhile need not be a number."""
+    run = hl.simulate(pendulum, [1.0], [0.0], 0.5, dt=0.1)
+    names = jax.tree.map(lambda leaf: type(leaf).__name__, run.result)
+    assert isinstance(names.code, str)
+    moved = eqx.tree_at(lambda r: r.result.t, run, 0.25)
+    assert moved.result.t == 0.25
+    assert moved.result.ok
+    paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_flatten_with_path(run.result)[0]]
+    assert paths == [".code", ".t", ".steps", ".differentiable"]

@@ -63,11 +63,6 @@ def carry(system: System, at: PointLike | None = None, potential: ScalarFunction
     return _assemble(system, frame, space, outside)
 
 
-def carried_columns(names: tuple[str, ...]) -> int:
-    """How many of the last coordinates of a system, by their names, are those of the isometry that carries it."""
-    return sum(name.startswith(_FRAME) for name in names)
-
-
 def _assemble(system: System, frame: Frame, space: Carried, outside: Function | None) -> System:
     size = system.space.point_dim
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from holonomy.motion.loops.driver import Driver
-from holonomy.systems.carry import carried_columns
 from holonomy.types import Numbers
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def _one(run: Run, t: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hermite(run: Run, k: int, t: float) -> tuple[np.ndarray, np.ndarray]:
-    if carried_columns(run.names):
+    if run.provenance.carried:
         raise ValueError(
             "The saved states of a carried system are written in different frames, so that a run loaded from a file "
             "has none between them; save at the times that you need."

@@ -113,6 +113,8 @@ def _provenance(said: dict[str, Any]) -> Provenance:
 def _check_coordinates(made: Provenance, count: int) -> None:
     if len(made.coordinates) not in (0, count) or len(made.kinds) not in (0, count):
         raise Unreadable(f"it names {len(made.coordinates)} coordinates of {len(made.kinds)} kinds, but has {count}")
+    if not 0 <= made.carried < max(count, 1):
+        raise Unreadable(f"of its {count} coordinates {made.carried} are said to carry the others")
     unknown = set(made.kinds) - {"angle", "length", "number"}
     if unknown:
         raise Unreadable(f"there is no kind of coordinate {min(unknown)[:40]!r}")

@@ -12,6 +12,7 @@ from jax.core import Tracer
 
 from holonomy.method_table import Properties
 from holonomy.motion.methods.base import AbstractMethod
+from holonomy.spaces import Carried
 from holonomy.systems import System
 
 _METHOD = re.compile(r"(?P<label>.*) \((?:(?P<words>.*), )?order (?P<order>\d+)\)")
@@ -26,7 +27,8 @@ class Provenance:
     method; `conservative`, whether the energy of the system is conserved; `forced`, whether forces act that the
     Lagrangian does not have; `coordinates` and their `kinds`; `refusal`, why there is no native code where that was
     wanted; `step_error`, the error that step halving found; `members` of an ensemble; `scene`, the file that was run;
-    `maker`, the part of the library that made the run; `singular`, what it does at singular positions of constraints.
+    `maker`, the part of the library that made the run; `singular`, what it does at singular positions of constraints;
+    `carried`, how many of the last coordinates are those of the isometry that carries the others.
     """
 
     method: str = "unknown"
@@ -46,6 +48,7 @@ class Provenance:
     scene: str = ""
     maker: str = "simulate"
     singular: str = "stop"
+    carried: int = 0
 
     @property
     def method_and_properties(self) -> str:
@@ -100,6 +103,7 @@ def of(system: System, method: AbstractMethod, *, steady: bool = True, **known: 
         forced=bool(system.forces),
         coordinates=system.names,
         kinds=tuple(c.kind for c in system.coordinates),
+        carried=system.space.hyperbolic.n if isinstance(system.space, Carried) else 0,
     )
     return replace(made, **known)
 

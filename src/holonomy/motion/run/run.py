@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
 import numpy as np
+from jax.tree_util import GetAttrKey
 from jaxtyping import Float
 
 from holonomy.motion.events import event_log
@@ -17,9 +20,7 @@ from holonomy.motion.run.certificate import Certificate, certify
 from holonomy.motion.run.positions import Drawn
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
-from holonomy.spaces import Carried
 from holonomy.systems import System
-from holonomy.systems.carry import carried_columns
 from holonomy.types import AnyArray, Numbers, Whole
 
 if TYPE_CHECKING:
@@ -30,7 +31,18 @@ if TYPE_CHECKING:
 
     from holonomy.show.notebook_widget import RunView
 
-jax.tree_util.register_dataclass(Result, data_fields=["code", "t", "steps", "differentiable"], meta_fields=[])
+
+def _result_of(_: None, leaves: Iterable[Any]) -> Result:
+    """A result of any leaves: JAX and Equinox put their own marks in place of numbers, which Result() would refuse."""
+    made = object.__new__(Result)
+    vars(made).update(zip(_RESULT, leaves, strict=True))
+    return made
+
+
+_RESULT = tuple(field.name for field in fields(Result))
+jax.tree_util.register_pytree_with_keys(
+    Result, lambda r: ([(GetAttrKey(name), getattr(r, name)) for name in _RESULT], None), _result_of
+)
 
 
 class Run(eqx.Module):
@@ -99,11 +111,9 @@ class Run(eqx.Module):
         return self.q[..., self.q.shape[-1] - self._carrying() :]
 
     def _carrying(self) -> int:
-        known = self.system is None or isinstance(self.system.space, Carried)
-        count = carried_columns(self.names) if known else 0
-        if not count:
+        if not self.provenance.carried:
             raise ValueError("run.local and run.frame belong to carried systems; make one with hl.carry(system).")
-        return count
+        return self.provenance.carried
 
     @property
     def certificate(self) -> Certificate:
