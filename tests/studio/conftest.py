@@ -20,6 +20,7 @@ from holonomy.studio.labs.pendulum.lab import PendulumLab
 from holonomy.studio.labs.settings import Structure
 from holonomy.studio.server.access import ServerIdentity
 from holonomy.studio.server.app import application
+from holonomy.studio.server.connections import Listener
 from holonomy.studio.server.downloads import Downloads
 from holonomy.studio.server.serve import bind, server
 from holonomy.studio.server.services import Services
@@ -165,6 +166,7 @@ def fake_services(lab: PendulumLab) -> Any:
             code_store=FakeCodeStore(lab),
             downloads=Downloads(),
             workers=SimpleNamespace(urgent=worker, background=worker),
+            stopping=threading.Event(),
             exports=ThreadPoolExecutor(1, thread_name_prefix="exports"),
         ),
     )
@@ -206,6 +208,7 @@ class Studio:
 
     identity: ServerIdentity
     services: Any
+    listener: Listener
 
     @property
     def host(self) -> str:
@@ -248,10 +251,14 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     identity = ServerIdentity(listener.getsockname()[1])
     lab = PendulumLab()
     services = fake_services(lab)
-    running = server(application((lab,), identity, services, static=static))
+
+    def admit(address: tuple[str, int] | None) -> None:
+        listener.connections.admit(address)
+
+    running = server(application((lab,), identity, services, static=static, admit=admit))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    yield Studio(identity, services)
+    yield Studio(identity, services, listener)
     running.should_exit = True
     thread.join(20)
     services.exports.shutdown()

@@ -1,7 +1,9 @@
 """Processes beside the server: what they make, and how they end."""
 
 import os
+import signal
 import threading
+import time
 from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import cast
@@ -46,6 +48,39 @@ def test_a_worker_that_dies_fails_its_job_and_is_replaced():
         worker.submit("os:_exit", 3).result(PATIENCE)
     assert worker.submit("os:getpid").result(PATIENCE) != first
     worker.stop()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes are not stopped there")
+def test_a_worker_that_hangs_is_noticed_and_replaced():
+    """One that was stopped and says nothing, and one that is alive and does not come to an end."""
+    worker = Worker("test", 0)
+    first = worker.submit("os:getpid").result(PATIENCE)
+    os.kill(first, signal.SIGSTOP)
+    worker.silence = 0.2
+    with pytest.raises(WorkError, match="had stopped, and was ended"):
+        worker.submit("operator:add", 1, 1).result(PATIENCE)
+    worker.silence = PATIENCE
+    second = worker.submit("os:getpid").result(PATIENCE)
+    worker.longest = 0.2
+    with pytest.raises(WorkError, match="took too long"):
+        worker.submit("time:sleep", 3600).result(PATIENCE)
+    worker.longest = PATIENCE
+    third = worker.submit("time:sleep", 2.5 * worker_process.ALIVE)  # the signs of life in between are no answer
+    assert third.result(PATIENCE) is None
+    assert len({first, second, worker.submit("os:getpid").result(PATIENCE)}) == 3
+    worker.stop()
+
+
+def test_what_waits_for_a_worker_that_is_stopped_is_cancelled():
+    worker = Worker("test", 0)
+    running = worker.submit("time:sleep", 3600)
+    waiting = worker.submit("operator:add", 1, 1)
+    while not running.running():
+        time.sleep(0.01)
+    worker.stop()
+    assert waiting.cancelled()
+    with pytest.raises(WorkError, match=r"ended without an answer|The studio ends"):
+        running.result(PATIENCE)
 
 
 def test_urgent_jobs_come_first_and_waiting_ones_can_be_cancelled():

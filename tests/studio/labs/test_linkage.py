@@ -369,8 +369,9 @@ def test_the_snippet_is_the_same_state(tmp_path):
 def test_the_motion_is_kept_in_files(tmp_path):
     moved = simulation(settings("rods"))
     moved.apply(messages.Step(12, False))
-    found = export.history(LAB, moved.moment)
-    lines = export.as_csv(LAB, found).decode().splitlines()
+    found = export.history(LAB, moved.moment, export.rows(LAB, moved.moment))
+    table = export.as_csv(LAB, moved.moment.settings, export.rows(LAB, moved.moment))
+    lines = b"".join(table).decode().splitlines()
     assert lines[0].startswith("t,x1,x2,x3,beside_x1,")
     assert len(lines) == 1 + len(found.t) == 14
     (tmp_path / "run.nc").write_bytes(export.as_netcdf("holonomy.studio.labs.linkage", found))

@@ -269,12 +269,13 @@ def test_the_scene_is_the_same_system(model, method, q, v):
 
 
 def test_files_of_the_motion_hold_every_picture_since_the_last_change_of_form(moved, tmp_path):
-    found = export.history(LAB, moved.moment)
+    found = export.history(LAB, moved.moment, export.rows(LAB, moved.moment))
     assert (np.diff(found.t) > 0).all()
     assert found.t[0] == 0.0
     assert found.t[-1] == moved.reading.t
     assert found.q[-1].tobytes() == moved.reading.q.tobytes()
-    lines = export.as_csv(LAB, found).decode().splitlines()
+    table = export.as_csv(LAB, moved.moment.settings, export.rows(LAB, moved.moment))
+    lines = b"".join(table).decode().splitlines()
     head, last = lines[0].split(","), lines[-1].split(",")
     assert head[:5] == ["t", "theta1", "theta2", "theta1_dot", "theta2_dot"]
     assert len(lines) == 1 + len(found.t)

@@ -1,8 +1,9 @@
 """Python processes beside the server that trace, compile and derive, so that the one that feeds the pages never waits.
 
 Tracing holds the interpreter's lock: in the server's own process it would delay every frame. A worker is told what to
-call by pickles on its standard input and answers on its standard output; it ends when the server does, however that
-ends, because its input closes. `python -m holonomy.studio.compile.worker_process` is a worker.
+call by pickles on its standard input and answers on its standard output, where it also says every second that it is
+alive; it ends when the server does, however that ends, because its input closes.
+`python -m holonomy.studio.compile.worker_process` is a worker.
 """
 
 from __future__ import annotations
@@ -14,20 +15,31 @@ import logging
 import os
 import pickle
 import queue
+import signal
 import struct
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any, BinaryIO, Final
+
+from holonomy.studio.limited_logging import limited_logging
 
 _log = logging.getLogger(__name__)
 _HEAD: Final = struct.Struct("<Q")
 QUIET: Final = 1.0
 """Seconds without work for users after which work ahead begins: users change things several times in a row."""
 _LOOK_AGAIN: Final = 0.1
+_PR_SET_PDEATHSIG: Final = 1
+ALIVE: Final = 1.0
+"""Seconds between the signs of life of a worker that has a job."""
+SILENCE: Final = 60.0
+"""Seconds without a sign of life after which a worker is ended: it has stopped or hangs. Loading JAX on a busy machine
+takes ten, and a worker that computes in Python or in LLVM gives its signs from another thread."""
+LONGEST: Final = 600.0
+"""Seconds that one job may take."""
 URGENT: Final = 0
 BACKGROUND: Final = 1
 
@@ -48,6 +60,9 @@ class Worker:
         self._jobs = queue.PriorityQueue()
         self._serial = itertools.count()
         self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._stopped = False
+        self.silence, self.longest = SILENCE, LONGEST
         self._thread = threading.Thread(target=self._main, name=f"studio-{name}", daemon=True)
         self._thread.start()
 
@@ -68,7 +83,14 @@ class Worker:
         return self._jobs.qsize()
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process, whatever it is doing, and cancel what waits."""
+        with self._lock:
+            self._stopped = True
+        with contextlib.suppress(queue.Empty):
+            while True:
+                future = self._jobs.get_nowait()[2]
+                if future is not None:
+                    future.cancel()
         self._jobs.put((-1, next(self._serial), None, ("", ())))
         self._end()
 
@@ -89,7 +111,7 @@ class Worker:
                 good, value = self._call(job)
             except (OSError, EOFError, pickle.PickleError) as error:
                 self._end()
-                good, value = False, f"The process that compiles ended without an answer ({error})."
+                good, value = False, str(error) or type(error).__name__
             self._working, self._last_work = False, time.monotonic()
             if good:
                 future.set_result(value)
@@ -97,21 +119,45 @@ class Worker:
                 future.set_exception(WorkError(value))
 
     def _call(self, job: tuple[str, tuple[Any, ...]]) -> tuple[bool, Any]:
-        if self._process is None or self._process.poll() is not None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "holonomy.studio.compile.worker_process", str(self._niceness)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"},
-            )
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        _send(stdin, job)
-        return _receive(stdout)
+        process = self._running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        ends = time.monotonic() + self.longest
+        sent = False
+        while True:
+            left = max(min(self.silence, ends - time.monotonic()), 0.0)
+            # A process that has stopped neither reads nor writes; once it is ended, what waits for it here goes on.
+            watch = _Watch(process, left)
+            try:
+                if not sent:
+                    _send(process.stdin, job)
+                    sent = True
+                answer = _receive(process.stdout)
+            except (OSError, EOFError):
+                why = "took too long or had stopped, and was ended" if watch.late else "ended without an answer"
+                raise EOFError(f"The process that compiles {why}; what is asked next starts another one.") from None
+            finally:
+                watch.cancel()
+            if answer is not None:
+                return answer
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        """The process, started anew where it has ended."""
+        with self._lock:
+            if self._stopped:
+                raise EOFError("The studio ends.")
+            if self._process is None or self._process.poll() is not None:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "holonomy.studio.compile.worker_process", str(self._niceness)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    env={**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"},
+                )
+            return self._process
 
     def _end(self) -> None:
-        process, self._process = self._process, None
+        with self._lock:
+            process, self._process = self._process, None
         if process is not None:
             process.kill()
             process.wait()
@@ -119,6 +165,24 @@ class Worker:
                 if stream is not None:
                     with contextlib.suppress(OSError):
                         stream.close()
+
+
+class _Watch:
+    """Ends a process after some seconds, unless it is cancelled before."""
+
+    def __init__(self, process: subprocess.Popen[bytes], seconds: float):
+        self.late = False
+        self._process = process
+        self._timer = threading.Timer(seconds, self._end)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+
+    def _end(self) -> None:
+        self.late = True
+        self._process.kill()
 
 
 class WorkerPool:
@@ -164,16 +228,60 @@ def done(function: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
 
 
 def main() -> None:
-    """Do jobs until the server closes the line."""
+    """Do jobs until the server closes the line, or is no more."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(int(sys.argv[1]))
+    _end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get among the answers
-    questions = sys.stdin.buffer
-    with contextlib.suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
+    jobs: queue.Queue[tuple[str, tuple[Any, ...]]] = queue.Queue()
+    threading.Thread(target=_read, args=(jobs,), daemon=True).start()
+    with limited_logging(), contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
         while True:
-            function, args = _receive(questions)
-            _send(answers, done(function, args))
+            function, args = jobs.get()
+            with _signs_of_life(answers):
+                answer = done(function, args)
+            _send(answers, answer)
+
+
+def _read(jobs: queue.Queue[tuple[str, tuple[Any, ...]]]) -> None:
+    """Read the jobs in a thread of its own, which sees the end of the server in the midst of one, too."""
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            jobs.put(_receive(sys.stdin.buffer))
+    os._exit(0)
+
+
+@contextlib.contextmanager
+def _signs_of_life(answers: BinaryIO) -> Generator[None]:
+    """Tell the server every second that the process is there."""
+    over = threading.Event()
+
+    def tell() -> None:
+        with contextlib.suppress(OSError):
+            while not over.wait(ALIVE):
+                _send(answers, None)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()  # so that the answer is not written in the midst of a sign
+
+
+def _end_with_parent() -> None:
+    """Have Linux end this process with the one that started it, even if this one is stopped or holds its lock."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    parent = os.getppid()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:  # it ended before it was asked for
+        os._exit(0)
 
 
 if __name__ == "__main__":

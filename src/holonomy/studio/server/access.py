@@ -13,16 +13,21 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+HTTP: Final = 80
+Admit = Callable[[tuple[str, int] | None], None]
+"""Told the address of a connection that has shown the token."""
+_ONWARD: Final = '<!doctype html><title>Holonomy studio</title><meta http-equiv="refresh" content="0;url=/">'
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,8 @@ class ServerIdentity:
 
     def is_our_host(self, host: str | None) -> bool:
         """Whether a Host header names this server on the loopback."""
+        if self.port == HTTP and host is not None and host in map(_bracketed, LOOPBACK):
+            return True  # clients leave the standard port out
         return host in {f"{_bracketed(name)}:{self.port}" for name in LOOPBACK}
 
     def is_token(self, offered: str) -> bool:
@@ -53,9 +60,10 @@ class ServerIdentity:
 class AccessControl:
     """ASGI middleware that admits only requests to `ServerIdentity`, and puts the security headers on every answer."""
 
-    def __init__(self, app: ASGIApp, identity: ServerIdentity):
+    def __init__(self, app: ASGIApp, identity: ServerIdentity, admit: Admit):
         self._app = app
         self._identity = identity
+        self._admit = admit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -63,6 +71,8 @@ class AccessControl:
             return
         headers = Headers(scope=scope)
         refusal = self._refusal(scope, headers)
+        if refusal is None:
+            self._admit(scope.get("client"))
         if scope["type"] == "websocket":
             if refusal is None:
                 await self._app(scope, receive, send)
@@ -74,7 +84,7 @@ class AccessControl:
         if refusal is not None:
             answer = PlainTextResponse(refusal + "\n", status_code=403)
         elif self._query_token(scope) is not None and scope["path"] == "/":
-            answer = self._admitted()
+            answer = self._admitted(headers)
         await answer(scope, receive, _with_headers(send, headers.get("host", "")))
 
     def _refusal(self, scope: Scope, headers: Headers) -> str | None:
@@ -95,9 +105,15 @@ class AccessControl:
         values = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         return values[0] if values else None
 
-    def _admitted(self) -> Response:
-        """Move the token from the address, where it would be copied and logged, into a cookie no script can read."""
-        answer = RedirectResponse("/", status_code=303)
+    def _admitted(self, headers: Headers) -> Response:
+        """Move the token from the address, where it would be copied and logged, into a cookie no script can read.
+
+        A visit that comes from another site, as the private file is that `serve` has the browser open, does not show a
+        strict cookie when it is redirected; so a page of our own leads on.
+        """
+        answer: Response = RedirectResponse("/", status_code=303)
+        if headers.get("sec-fetch-site") == "cross-site":
+            answer = HTMLResponse(_ONWARD)
         answer.set_cookie(self._identity.cookie, self._identity.token, path="/", httponly=True, samesite="strict")
         return answer
 

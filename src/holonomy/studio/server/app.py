@@ -9,7 +9,7 @@ from typing import Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -17,7 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import holonomy
 from holonomy.studio.labs.base import AbstractLab
-from holonomy.studio.server.access import AccessControl, ServerIdentity
+from holonomy.studio.server.access import AccessControl, Admit, ServerIdentity
 from holonomy.studio.server.outbox import ConnectionTakenOver, Outbox
 from holonomy.studio.server.services import Services
 from holonomy.studio.server.sessions import MOST_CLIENTS, Sessions
@@ -35,9 +35,17 @@ TAKEN_OVER: Final = 4001
 
 
 def application(
-    labs: tuple[AbstractLab, ...], identity: ServerIdentity, services: Services, *, static: Path = STATIC
+    labs: tuple[AbstractLab, ...],
+    identity: ServerIdentity,
+    services: Services,
+    *,
+    static: Path = STATIC,
+    admit: Admit = lambda address: None,
 ) -> ASGIApp:
-    """The whole server as one ASGI application, guarded. The first lab opens unless another is named."""
+    """The whole server as one ASGI application, guarded. The first lab opens unless another is named.
+
+    `admit` is told the address of every connection that has shown the token.
+    """
     studio = _Studio(labs, services)
     routes = [
         WebSocketRoute("/live", studio.live),
@@ -45,7 +53,7 @@ def application(
         Route("/door", _door),
         Mount("/", _page(static)),
     ]
-    return AccessControl(Starlette(routes=routes), identity)
+    return AccessControl(Starlette(routes=routes), identity, admit)
 
 
 class _Studio:
@@ -84,8 +92,8 @@ class _Studio:
         file = self._services.downloads.take(request.path_params["key"])
         if file is None:
             return PlainTextResponse("This file was taken already, or its time is over.\n", status_code=404)
-        headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
-        return Response(file.data, media_type=file.media, headers=headers)
+        headers = {"Content-Disposition": f'attachment; filename="{file.name}"', "Content-Length": str(file.size)}
+        return StreamingResponse(file.blocks(), media_type=file.media, headers=headers)
 
     def _welcome(self, live: SessionThread, name: str, resumed: bool) -> messages.Welcome:
         entries = tuple(messages.LabEntry(other.name, other.title) for other in self._labs.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from dataclasses import dataclass
@@ -29,8 +30,9 @@ class _Entry:
 class Sessions:
     """Who has which simulation. Used by the event loop only."""
 
-    def __init__(self, services: Services):
+    def __init__(self, services: Services, seconds_left: float = SECONDS_LEFT):
         self._services = services
+        self._seconds_left = seconds_left
         self._entries: dict[str, _Entry] = {}
 
     @property
@@ -64,13 +66,14 @@ class Sessions:
         entry.live.detach(outbox)
         entry.outbox, entry.left = None, time.monotonic()
         self.tidy()
+        asyncio.get_running_loop().call_later(self._seconds_left, self.tidy)
 
     def tidy(self) -> None:
         """End the simulations that no one came back for."""
         left = sorted((e.left, name) for name, e in self._entries.items() if e.outbox is None)
         now = time.monotonic()
         for k, (since, name) in enumerate(left):
-            if now - since > SECONDS_LEFT or k < len(left) - MOST_LEFT:
+            if now - since >= self._seconds_left or k < len(left) - MOST_LEFT:
                 self._entries.pop(name).live.stop()
 
     def stop(self) -> None:

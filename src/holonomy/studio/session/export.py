@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from jaxtyping import Float
 from holonomy.studio.labs import load
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.labs.settings import Settings
-from holonomy.studio.session.timeline import Moment
+from holonomy.studio.session.timeline import Moment, Segment
 
 MOST_ROWS: Final = 100_000
 
@@ -31,42 +30,56 @@ class History:
     steps: int
 
 
-def history(lab: AbstractLab, moment: Moment) -> History:
-    """Computed again from its starts, bit for bit. Takes a while for a long one; touches nothing that others use."""
+def rows(lab: AbstractLab, moment: Moment) -> Iterator[Any]:
+    """The readings of the motion so far, computed again from its starts, bit for bit, at increasing times.
+
+    Takes a while for a long motion; touches nothing that others use.
+    """
+    parts, lasts = _parts(lab, moment)
+    stride = moment.segment.motion.stride
+    stride *= 1 + sum(lasts) // (MOST_ROWS * stride)
+    held: Any = None
+    for part, last in zip(parts, lasts, strict=True):
+        state = part.trajectory.start
+        if held is not None and held.t < part.t0:
+            yield held  # otherwise the file has the state after the change at that time
+        held = part.motion.read(state)
+        for index in range(0, last, stride):
+            yield held
+            state = part.motion.advance(state, min(stride, last - index))
+            held = part.motion.read(state)
+    yield held
+
+
+def _parts(lab: AbstractLab, moment: Moment) -> tuple[tuple[Segment, ...], list[int]]:
+    """The segments up to now that have the same coordinates, and how many steps of each are to be told."""
     outline = lab.outline(moment.settings)
     first = moment.number
     while first > 0 and lab.outline(moment.segments[first - 1].settings) == outline:
         first -= 1
     parts = moment.segments[first : moment.number + 1]
-    lasts = [part.last for part in parts[:-1]] + [moment.index]
-    stride = moment.segment.motion.stride
-    stride *= 1 + sum(lasts) // (MOST_ROWS * stride)
-    rows: list[Any] = []
-    for part, last in zip(parts, lasts, strict=True):
-        state = part.trajectory.start
-        if rows and part.t0 <= rows[-1].t:
-            rows.pop()  # at that time the file has the state after the change
-        rows.append(part.motion.read(state))
-        for index in range(0, last, stride):
-            state = part.motion.advance(state, min(stride, last - index))
-            rows.append(part.motion.read(state))
+    return parts, [part.last for part in parts[:-1]] + [moment.index]
+
+
+def history(lab: AbstractLab, moment: Moment, readings: Iterable[Any]) -> History:
+    """The motion so far, from its `rows`."""
+    listed = list(readings)
     t, q, v, channel, total = (
-        np.array([getattr(row, name) for row in rows]) for name in ("t", "q", "v", "channel", "total")
+        np.array([getattr(row, name) for row in listed]) for name in ("t", "q", "v", "channel", "total")
     )
-    return History(moment.settings, t, q, v, channel, total, sum(lasts))
+    return History(moment.settings, t, q, v, channel, total, sum(_parts(lab, moment)[1]))
 
 
-def as_csv(lab: AbstractLab, found: History) -> bytes:
-    """A table with a line of names: time, coordinates, velocities, and the channels that are neither."""
-    names = lab.columns(found.settings)
-    channels = lab.view(found.settings, 0).channels
+def as_csv(lab: AbstractLab, settings: Settings, readings: Iterable[Any]) -> Iterator[bytes]:
+    """A table of `rows`, line by line, after one of names: time, coordinates, velocities, channels that are neither."""
+    names = lab.columns(settings)
+    channels = lab.view(settings, 0).channels
     extra = [k for k, channel in enumerate(channels) if channel.name not in names]
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["t", *names, *(f"{name}_dot" for name in names), *(channels[k].name for k in extra)])
-    for t, q, v, channel in zip(found.t, found.q, found.v, found.channel, strict=True):
-        writer.writerow([repr(float(x)) for x in (t, *q, *v, *channel[extra])])
-    return text.getvalue().encode()
+    head = ["t", *names, *(f"{name}_dot" for name in names), *(channels[k].name for k in extra)]
+    yield (",".join(head) + "\r\n").encode()
+    for row in readings:
+        numbers = (row.t, *row.q, *row.v, *np.asarray(row.channel)[extra])
+        yield (",".join(repr(float(x)) for x in numbers) + "\r\n").encode()
 
 
 def as_netcdf(module: str, found: History) -> bytes:

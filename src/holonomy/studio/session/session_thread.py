@@ -41,6 +41,7 @@ class SessionThread:
         self._sequence = 0
         self._revision = 0
         self._asked: Structure | None = None
+        self._failure = ""
         self._changed = True
         self._static: tuple[object, object] = (None, None)
         self._thread = threading.Thread(target=self._main, name=f"studio-{lab.name}", daemon=True)
@@ -117,11 +118,8 @@ class SessionThread:
 
     def _open(self) -> list[Event] | None:
         """Ask for the first structure's code; commands that come meanwhile are returned, None when told to stop."""
-        structure = self.lab.structure(self.lab.opening())
         commands: list[Event] = []
-        self.services.code_store.fetch(
-            self.lab, structure, lambda kernel, sentence: self.post(lambda live: live._begin(kernel, sentence))
-        )
+        self._ask_first()
         while self.simulation is None:
             events = self._wait(None)
             if events is None:
@@ -134,9 +132,23 @@ class SessionThread:
             del commands[MOST_WAITING:]
         return commands
 
+    def _ask_first(self) -> None:
+        self._failure = ""
+        self.services.code_store.fetch(
+            self.lab,
+            self.lab.structure(self.lab.opening()),
+            lambda kernel, sentence: self.post(lambda live: live._begin(kernel, sentence)),
+        )
+
     def _begin(self, kernel: Kernel | None, sentence: str) -> None:
         if kernel is None:
-            raise RuntimeError(sentence)
+            if not self.services.stopping.is_set():
+                _log.error("the lab %s could not be compiled: %s", self.lab.name, sentence)
+            self._failure = (
+                f"The equations of motion could not be compiled: {sentence} Load the page again to try again."
+            )
+            self._report("failed", self._failure)
+            return
 
         def at_hand(structure: Structure) -> Kernel | None:
             return self.services.code_store.kernel(self.lab, structure)
@@ -179,6 +191,8 @@ class SessionThread:
         self._changed = True
         if self.simulation is None:
             self._report("compiling", "Compiling the equations of motion.")
+            if self._failure:
+                self._ask_first()
 
     def _disconnected(self, outbox: Outbox) -> None:
         if self.outbox is outbox:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any
 
 from holonomy.studio.labs import module_of
@@ -27,7 +28,7 @@ def run(live: SessionThread, simulation: Simulation, command: messages.Command) 
         case messages.Export("python" | "toml" as kind):
             settings, now = simulation.moment.settings, simulation.reading
             write = live.lab.snippet if kind == "python" else live.lab.scene
-            _deliver(live, kind, write(settings, now.t, now.q, now.v).encode())
+            _deliver(live, kind, [write(settings, now.t, now.q, now.v).encode()])
         case messages.Export(kind):
             live.services.exports.submit(_record, live, kind, simulation.moment)
         case _:
@@ -50,20 +51,28 @@ def _derive(live: SessionThread, simulation: Simulation) -> None:
 def _record(live: SessionThread, kind: Kind, moment: Moment) -> None:
     """Runs beside the simulation: the motion so far as a file."""
     try:
-        found = export.history(live.lab, moment)
+        readings = _until_stopped(live, export.rows(live.lab, moment))
         if kind == "csv":
-            data = export.as_csv(live.lab, found)
+            _deliver(live, kind, export.as_csv(live.lab, moment.settings, readings))
         else:
             worker = live.services.workers.background
+            found = export.history(live.lab, moment, readings)
             job = worker.submit(f"{export.__name__}:as_netcdf", module_of(live.lab.name), found)
-            data = job.result()
-        _deliver(live, kind, data)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the user must be told
+            _deliver(live, kind, [job.result()])
+    except (Exception, CancelledError) as error:  # noqa: BLE001 - whatever it is, the user must be told
         live.say(messages.Refused(f"The file could not be written: {error}", messages.tag(messages.Export)))
 
 
-def _deliver(live: SessionThread, kind: Kind, data: bytes) -> None:
+def _until_stopped(live: SessionThread, readings: Iterable[Any]) -> Iterator[Any]:
+    """The readings; an export of hours of motion does not keep the studio from ending."""
+    for reading in readings:
+        if live.services.stopping.is_set():
+            raise CancelledError("the studio ends")
+        yield reading
+
+
+def _deliver(live: SessionThread, kind: Kind, pieces: Iterable[bytes]) -> None:
     file = BY_KIND[kind]
     name = f"{live.lab.name}.{file.ending}"
-    key = live.services.downloads.put(File(data, name, file.media))
+    key = live.services.downloads.put(File.of(pieces, name, file.media))
     live.say(messages.Download(f"download/{key}", name))
