@@ -334,5 +334,8 @@ def test_derive_prints_the_equations(swing: Path) -> None:
     assert holonomy("derive", swing, "--sympy").stdout.startswith("Eq(g*l*m*sin(theta(t)) + l**2*m*Derivative(theta(t)")
     both = holonomy("derive", swing, "--latex", "--sympy")
     assert (both.exit_code, "choose one" in both.stderr) == (2, True)
+    late = holonomy("derive", swing, "--seconds", "1e-3")
+    assert (late.exit_code, late.stdout) == (1, "")
+    assert "the derivation was given up after 0.001 s; --seconds allows more." in late.stderr
     missing = holonomy("derive", swing.with_name("nothing.toml"))
     assert (missing.exit_code, missing.stderr.count("\n")) == (2, 1)

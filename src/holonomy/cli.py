@@ -5,8 +5,11 @@ Nothing here imports JAX, Rich or a room of the house before a command needs it,
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
@@ -83,6 +86,31 @@ def _printable(text: str) -> str:
 def _fail(sentence: str, status: int) -> None:
     typer.echo(f"holonomy: {_printable(sentence)}", err=True)
     raise typer.Exit(status)
+
+
+class _TooLong(BaseException):
+    """The time is over. Not an `Exception`, which the work that is interrupted may catch."""
+
+
+@contextmanager
+def _at_most(seconds: float, what: str) -> Generator[None]:
+    """End the block after some seconds with a sentence, where the system has such an alarm."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(number: int, frame: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    except _TooLong:
+        raise _Stop(f"{what} was given up after {seconds:g} s; --seconds allows more.", FAILED) from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _version(wanted: bool) -> None:
@@ -174,6 +202,7 @@ def derive(
     scene: Annotated[Path, typer.Argument(metavar="SCENE.toml", help="The scene file.", show_default=False)],
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
     sympy: Annotated[bool, typer.Option("--sympy", help="Print Lagrange's equations as SymPy expressions.")] = False,
+    seconds: Annotated[float, typer.Option(min=0.0, metavar="TIME", help="Give up after this many seconds.")] = 120.0,
     traceback: Traceback = False,
 ) -> None:
     """Print the equations of a scene: Lagrange's, solved for the accelerations, and Hamilton's."""
@@ -183,7 +212,8 @@ def derive(
     if latex and sympy:
         raise _Stop("--latex and --sympy print different things; choose one.", BAD_INPUT)
     try:
-        equations = build(load(scene)).system.equations()
+        with _at_most(seconds, f"{scene.name}: the derivation"):
+            equations = build(load(scene)).system.equations()
     except SceneError as error:
         raise error.inside(scene.name) from error
     except ValueError as error:

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import holonomy as hl
+from holonomy.motion.loops import plain
+from holonomy.systems.result_code import Code
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,37 @@ def test_a_member_that_fails_spares_the_others(engine):
     assert np.isnan(bad.q[1, -1, 0])
 
 
+@pytest.mark.parametrize("engine", ["native", "xla"])
+def test_a_member_whose_energy_becomes_nan_has_failed(engine):
+    """The motion itself goes on: the Lagrangian changes by a constant that has no value from q = 0.5 on."""
+    free = hl.System.from_lagrangian(
+        lambda t, q, v: 0.5 * v @ v + jnp.where(q[0] > 0.55, jnp.nan, 0.0), coordinates=("x",)
+    )
+    run = hl.ensemble(free, [[0.0], [0.0]], [[0.1], [1.0]], 1.0, dt=0.1, method=hl.RK4(), engine=engine)
+    assert np.asarray(run.result.code).tolist() == [0, 1]
+    assert float(np.asarray(run.result.t)[1]) == pytest.approx(0.6)
+    np.testing.assert_allclose(np.asarray(run.q)[0, :, 0], 0.01 * np.arange(11), atol=1e-15)
+    assert np.isfinite(np.asarray(run.q)[1, :6]).all()
+    assert np.isnan(np.asarray(run.q)[1, 6:]).all()
+
+
+def test_an_interrupted_ensemble_keeps_what_it_has(system, starts, monkeypatch):
+    q, v = starts
+    whole = hl.ensemble(system, q, v, 1.0, dt=0.01, method=hl.RK4(), engine="native")
+    pieces = plain.pieces
+
+    def interrupted(rows):
+        counts, rests, wanted = next(pieces(rows))
+        yield counts[:40], rests[:40], wanted[:40]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(plain, "pieces", interrupted)
+    part = hl.ensemble(system, q, v, 1.0, dt=0.01, method=hl.RK4(), engine="native")
+    assert {Code(int(code)).name for code in np.asarray(part.result.code)} == {"interrupted"}
+    np.testing.assert_array_equal(part.q[:, :40], whole.q[:, :40])
+    assert np.isnan(part.q[:, 40:]).all()
+
+
 def test_constraints_are_checked_member_by_member():
     ball = hl.System.from_lagrangian(lambda t, q, v: 0.5 * v @ v - 9.81 * q[1], coordinates=("x", "y"))
     rod = ball.constrained(holonomic=lambda t, q: jnp.array([q @ q - 1.0]))
@@ -86,6 +119,8 @@ def test_wrong_shapes_are_named(system, arguments, said):
 def test_wrong_parameters_are_named(system):
     with pytest.raises(ValueError, match="parameters names 'weight'"):
         hl.ensemble(system, [0.0, 0.1], [0.0, 0.0], 1.0, dt=0.1, parameters={"weight": [1.0]})
+    with pytest.raises(ValueError, match=r"parameters\['gravity'\] must be real"):
+        hl.ensemble(system, [0.0, 0.1], [0.0, 0.0], 1.0, dt=0.1, parameters={"gravity": [1.0, 2.0j]})
     with pytest.raises(ValueError, match="a value of shape"):
         hl.ensemble(system, [0.0, 0.1], [0.0, 0.0], 1.0, dt=0.1, parameters={"masses": [1.0, 2.0]})
     with pytest.raises(ValueError, match="pass dt"):

@@ -34,6 +34,16 @@ def free(t, q, v):
             lambda: hl.System.from_lagrangian(free, coordinates={"a": "degrees"}),
             "unknown kind 'degrees'; the kinds are",
         ),
+        (
+            lambda: hl.System.from_lagrangian(lambda t, q, v: free(t, q, v) + 1j * q[0], coordinates=("a",)),
+            "lagrangian must have real values, but it returns complex numbers",
+        ),
+        (
+            lambda: hl.System.from_lagrangian(
+                lambda t, q, v, p: free(t, q, v), coordinates=("a",), parameters={"k": 1j}
+            ),
+            "must be a real number",
+        ),
         (lambda: hl.System.from_lagrangian(NUMBER, coordinates=("a",)), "lagrangian must be a function; got 3.0"),
         (
             lambda: hl.System.from_lagrangian(lambda t, q, v: v, coordinates=("a", "b")),
@@ -50,7 +60,10 @@ def free(t, q, v):
             "no parameter 'h'; there are g",
         ),
         (lambda: hl.System.from_lagrangian(free, coordinates=("a",), parameters={"g": np.nan}), "'g' must be finite"),
-        (lambda: hl.System.from_lagrangian(free, coordinates=("a",), parameters={"g": "much"}), "must be a number"),
+        (
+            lambda: hl.System.from_lagrangian(free, coordinates=("a",), parameters={"g": "much"}),
+            "must be a real number",
+        ),
         (lambda: hl.System.from_lagrangian(free, coordinates=("a",), parameters={"1g": 1.0}), "must be an identifier"),
         (lambda: hl.System.from_positions(lambda t, q: q, 1.0, coordinates=("a",)), r"array \(particles, d\)"),
         (

@@ -136,12 +136,16 @@ class Formulas:
 
         if v is None:
             return placed(t, q)
-        defined = {name: name + DOT for name in still if name + DOT in needed}
-        scope = placed(t, q)
-        scope.update({name + DOT: rate for name, rate in zip(self.setup.coordinates, v)})
+        scope, rates = placed(t, q), {}
+        defined = [name for name in still if name + DOT in needed]
         if defined:
-            _, rates = jax.jvp(lambda s, x: {n: placed(s, x)[n] for n in defined}, (t, q), (jnp.ones_like(t), v))
-            scope.update({defined[name]: rate for name, rate in rates.items()})
+
+            def values(time: Time, point: Vector) -> dict[str, Value]:
+                around = placed(time, point)  # once for all of them
+                return {name: around[name] for name in defined}
+
+            _, rates = jax.jvp(values, (t, q), (jnp.ones_like(t), v))
+        scope.update({name + DOT: rate for name, rate in (*zip(self.setup.coordinates, v), *rates.items())})
         for name, formula in made.moving.items():
             if name in needed:
                 scope[name] = evaluate(formula.tree, scope)

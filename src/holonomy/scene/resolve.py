@@ -10,9 +10,11 @@ from holonomy.models import Model, find
 from holonomy.scene.errors import SceneError, clipped, suggestion
 from holonomy.scene.expression import Expression, compute
 from holonomy.scene.names import Definitions, check, check_free, definitions, moved, placed
-from holonomy.scene.spec import METHODS, MOST_SAVED, MethodChoice, ModelChoice, Scene
+from holonomy.scene.spec import METHODS, MOST_BYTES, MOST_SAVED, MethodChoice, ModelChoice, Scene
 
 Numbers = float | tuple[float, ...]
+_SAVED_PER_COORDINATE = 4
+"""Numbers that a run keeps for each coordinate and saved state: position, velocity, momentum, force."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ def resolve(scene: Scene) -> Setup:
     if model is None:
         _formulas(scene, made)
     t, t_end, dt = _times(scene, model, scalars)
+    _check_size(t_end - t, dt, scene.motion.save_every, len(coordinates))
     method, options = _method(scene)
     return Setup(
         scene=scene,
@@ -200,14 +203,21 @@ def _times(scene: Scene, model: Model | None, scalars: Mapping[str, float]) -> t
         raise SceneError(f"the end {end:g} must come after the start {start:g}.", "motion.t_end")
     if step is not None and step <= 0:
         raise SceneError(f"the step must be greater than 0; it is {step:g}.", "motion.dt")
-    if step is not None and (end - start) / step / motion.save_every > MOST_SAVED:
-        count = (end - start) / step / motion.save_every
+    return start, end, step
+
+
+def _check_size(duration: float, step: float | None, save_every: int, coordinates: int) -> None:
+    """Refuse a run that would fill the memory: a scene may come from someone else."""
+    if step is None:
+        return
+    count = duration / step / save_every
+    size = 8 * count * _SAVED_PER_COORDINATE * coordinates
+    if count > MOST_SAVED or size > MOST_BYTES:
         raise SceneError(
-            f"{count:.3g} states would be saved, at most {MOST_SAVED} are allowed; "
-            "take a larger dt or save_every, or an earlier t_end.",
+            f"{count:.3g} states would be saved, in {size:.2g} bytes; at most {MOST_SAVED} states and {MOST_BYTES:.0e} "
+            "bytes are allowed; take a larger dt or save_every, or an earlier t_end.",
             "motion",
         )
-    return start, end, step
 
 
 def _method(scene: Scene) -> tuple[str | None, dict[str, Any]]:

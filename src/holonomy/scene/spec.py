@@ -38,6 +38,8 @@ MOST_COORDINATES = 64
 """Coordinates of a system that a scene describes, at most."""
 MOST_SAVED = 5_000_000
 """States one run may save."""
+MOST_BYTES = 2e9
+"""Bytes that these states may take in memory."""
 
 MODELS = tuple(model.name for model in catalogue())
 KINDS = tuple(notation.KINDS)

@@ -49,7 +49,8 @@ def ensemble(
     spreads members over the cores, XLA runs them as one batch, on a GPU where there is one; None picks.
 
     A member that fails spares the others: its rows from there on are NaN, and `run.result.code` says why, member by
-    member.
+    member. Ctrl-C ends native code in the same way and keeps the rows before; XLA computes a batch as a whole and
+    keeps none.
     """
     if dt is None:
         raise ValueError("An ensemble has one step for all its members: pass dt.")
@@ -72,19 +73,28 @@ def ensemble(
             return done
     options: dict[str, Any] = {"dt": dt, "method": given.method, "t0": t0, "save_every": save_every, "save_at": save_at}
     options |= {"events": events, "max_events": max_events}
-    marked = given.system
+    return _in_xla(given.system, q, v, batched, t_end, options)
+
+
+def _in_xla(
+    system: System, q: np.ndarray, v: np.ndarray, batched: dict[str, Any], t_end: float, options: dict[str, Any]
+) -> Run:
+    """The members as one batch of XLA."""
 
     @jax.jit
     def all_of(values: Any, starts: Any, speeds: Any) -> Run:
         def one(p: Any, x: Any, w: Any) -> Run:
-            member = replace(marked, parameters=Parameters({**marked.parameters, **p}))
+            member = replace(system, parameters=Parameters({**system.parameters, **p}))
             return simulate(member, x, w, t_end, **options)
 
         return jax.vmap(one)(values, starts, speeds)
 
     run = all_of({k: jnp.asarray(x) for k, x in batched.items()}, jnp.asarray(q), jnp.asarray(v))
-    said = replace(run.provenance, engine=f"xla on {jax.default_backend()}", members=count, maker="ensemble")
-    return replace(run, provenance=said)
+    names = ("q", "v", "energy", "momentum", "pull", "multipliers", "violation", "kinetic")
+    saved = {name: getattr(run, name) for name in names}
+    saved, result = _while_energy_is_finite(run.t, run.energy, saved, run.result)
+    said = replace(run.provenance, engine=f"xla on {jax.default_backend()}", members=len(q), maker="ensemble")
+    return replace(run, **saved, result=result, provenance=said)
 
 
 def _walls(system: System) -> int:
@@ -107,28 +117,36 @@ def _natively(
     now: Any = begin(members, method, *start, q, v, axes=(axes, None, None, 0, 0))
     parts: list[Any] = []
     codes = np.full(count, Code.ok, np.int32)
-    for counts, rests, wanted in plain.pieces(rows):
-        grid = (np.float64(rows.t0), np.float64(rows.dt), plain.padded(counts.astype(np.int64)))
-        grid = (*grid, plain.padded(rests.astype(np.float64)), np.int64(len(counts)))
-        single = jax.tree.map(lambda x: x[0], now)
-        step = runner.batch(plain.chunk, (system, method, single, *grid))
-        if step is None:
-            return None
-        now, shots, good = step(members, method, now, *grid, axes=(axes, None, 0, *[None] * len(grid)))
-        size = len(counts)
-        fine = np.arange(size) < np.asarray(good)[:, None]
-        parts.append(jax.tree.map(lambda x, f=fine, n=size, w=wanted: _blanked(x[:, :n], f)[:, w], shots))
-        codes = np.asarray(now.code)
-        if np.all(codes != Code.ok):
-            break
+    try:
+        for counts, rests, wanted in plain.pieces(rows):
+            grid = (np.float64(rows.t0), np.float64(rows.dt), plain.padded(counts.astype(np.int64)))
+            grid = (*grid, plain.padded(rests.astype(np.float64)), np.int64(len(counts)))
+            single = jax.tree.map(lambda x: x[0], now)
+            step = runner.batch(plain.chunk, (system, method, single, *grid))
+            if step is None:
+                return None
+            now, shots, good = step(members, method, now, *grid, axes=(axes, None, 0, *[None] * len(grid)))
+            size = len(counts)
+            fine = np.arange(size) < np.asarray(good)[:, None]
+            parts.append(jax.tree.map(lambda x, f=fine, n=size, w=wanted: _blanked(x[:, :n], f)[:, w], shots))
+            codes = np.asarray(now.code)
+            if np.all(codes != Code.ok):
+                break
+    except KeyboardInterrupt:
+        if not parts:
+            raise  # there is nothing to keep
+        codes = np.where(codes == Code.ok, np.int32(Code.interrupted), codes)
     shots = jax.tree.map(lambda *x: np.concatenate(x, axis=1), *parts)
     shots = jax.tree.map(lambda x: _padded(x, len(rows.times)), shots)
     steps = np.asarray(now.index)
+    times = np.broadcast_to(rows.times, (count, len(rows.times)))
+    reached = Result(codes, rows.t0 + steps * rows.dt, steps)
+    shots, result = _while_energy_is_finite(times, shots.energy, shots, reached)
     return build.of_problem(
         given,
-        np.broadcast_to(rows.times, (count, len(rows.times))),
+        times,
         shots,
-        Result(codes, rows.t0 + steps * rows.dt, steps),
+        result,
         np.asarray(now.work),
         rows.dt,
         system=members,
@@ -136,6 +154,19 @@ def _natively(
         members=count,
         maker="ensemble",
     )
+
+
+def _while_energy_is_finite(times: Any, energy: Any, shots: Any, result: Result) -> tuple[Any, Result]:
+    """The rows of each member before the first without a finite energy, and results that say so."""
+    lost = np.logical_or.accumulate(~np.isfinite(np.asarray(energy)), axis=1)
+    codes, stopped = np.asarray(result.code), np.asarray(result.t)
+    failed = (codes == Code.ok) & lost[:, -1]
+    if not np.any(failed):
+        return shots, result
+    first = np.take_along_axis(np.asarray(times), np.argmax(lost, axis=1)[:, None], axis=1)[:, 0]
+    codes = np.where(failed, np.int32(Code.not_finite), codes)
+    blank = jax.tree.map(lambda x: _blanked(np.asarray(x), ~(lost & failed[:, None])), shots)
+    return blank, replace(result, code=codes, t=np.where(failed, first, stopped))
 
 
 def _begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> plain.Progress:
@@ -162,8 +193,14 @@ def _padded(x: np.ndarray, rows: int) -> np.ndarray:
     return np.concatenate([x, np.full((x.shape[0], missing, *x.shape[2:]), np.nan)], axis=1)
 
 
+def _real(name: str, value: Any) -> np.ndarray:
+    if np.iscomplexobj(value):
+        raise ValueError(f"{name} must be real; got complex numbers, whose imaginary parts would be lost.")
+    return np.asarray(value, float)
+
+
 def _rows(name: str, value: Any, shape: tuple[int, ...]) -> Float[np.ndarray, "members point"]:
-    array = np.asarray(value, float)
+    array = _real(name, value)
     if array.shape == shape:
         return array[None]
     if array.ndim != 2 or array.shape[1:] != shape or not len(array):
@@ -175,7 +212,7 @@ def _values(system: System, name: str, value: Any) -> np.ndarray:
     if name not in system.parameters:
         known = ", ".join(system.parameters) or "none"
         raise ValueError(f"parameters names {name!r}, but the system's parameters are: {known}.")
-    array, shape = np.asarray(value, float), np.shape(system.parameters[name])
+    array, shape = _real(f"parameters[{name!r}]", value), np.shape(system.parameters[name])
     if array.ndim == 0 or array.shape[1:] != shape or not len(array):
         raise ValueError(
             f"parameters[{name!r}] must have a value of shape {shape} for each member, members first; got shape "

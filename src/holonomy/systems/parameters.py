@@ -89,15 +89,17 @@ def _name(name: Any) -> bool:
 
 
 def number(what: str, value: Numbers) -> AnyArray:
-    """A float64 array from a number, array or tracer; refuses text, NaN and infinity with a sentence."""
+    """A float64 array from a number, array or tracer; refuses text, complex numbers, NaN and infinity by a sentence."""
     if isinstance(value, Tracer):
         return value
     try:
         array = np.asarray(value)
+        if np.iscomplexobj(array):
+            raise TypeError  # a conversion would drop the imaginary parts
         if array.dtype != np.float32:
             array = array.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"The {what} must be a number or an array of numbers; got {value!r}.") from None
+        raise ValueError(f"The {what} must be a real number or an array of real numbers; got {value!r}.") from None
     if not np.all(np.isfinite(array)):
         raise ValueError(f"The {what} must be finite; got {value!r}.")
     return array

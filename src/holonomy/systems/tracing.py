@@ -43,9 +43,14 @@ class Frame:
         if not callable(function):
             raise ValueError(f"The {name} must be a function; got {function!r}.")
         shapes: list[Any] = []
+        complex_valued = False
 
         def record(*args: Any) -> Any:
+            nonlocal complex_valued
             value = jnp.asarray(function(*args))
+            if jnp.issubdtype(value.dtype, jnp.complexfloating):
+                complex_valued = True
+                value = value.real
             if not jnp.issubdtype(value.dtype, jnp.floating):
                 value = value.astype(jnp.float64)
             shapes.append(value.shape)
@@ -59,6 +64,11 @@ class Frame:
                 f"The {name} could not be evaluated on q = ({', '.join(c.name for c in self.coordinates)}){p}: "
                 f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
             ) from error
+        if complex_valued:
+            raise ValueError(
+                f"The {name} must have real values, but it returns complex numbers, whose imaginary parts would be "
+                "lost; return jnp.real(...) of them if those are zero."
+            )
         return traced, shapes[-1]
 
     def scalar(self, name: str, function: ScalarFunction, *, velocity: bool = False) -> Function:
