@@ -41,11 +41,9 @@ LEFT = {
     "motion/run/provenance.py": 2,
     "motion/run/storage.py": 1,
     "systems/constraints/add.py": 26,
-    "systems/constraints/conditions.py": 26,
     "systems/constraints/massless.py": 3,
     "systems/constraints/project.py": 26,
-    "systems/constraints/slip.py": 7,
-    "systems/contact/contact.py": 34,
+    "systems/contact/contact.py": 30,
     "systems/contact/contact_friction.py": 25,
     "systems/contact/many_walls.py": 3,
 }

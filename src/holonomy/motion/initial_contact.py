@@ -24,9 +24,7 @@ def refuse_bad_walls(
     `gaps` are those of the unilateral constraints, then the values of the conditions on velocities; `normals` their
     gradients over local velocities, one row for each.
     """
-    given = system.constraints
-    assert given is not None
-    count = given.walls[0]
+    count = system.constraints.walls.counts[0]
     for k, gap in enumerate(gaps):
         if not np.isfinite(gap) or not np.all(np.isfinite(normals[k])):
             of = f"Wall {k}" if k < count else f"Velocity inequality {k - count}"
@@ -73,8 +71,6 @@ def _nearest(system: System, t: float, q: np.ndarray, mass: np.ndarray) -> tuple
     In every round the walls are replaced by their tangent planes, and the nearest point to the start beyond these is
     taken. Other constraints are not looked at, so nothing is proposed where there are any.
     """
-    given = system.constraints
-    assert given is not None
     local = system.local(jnp.asarray(q))
     clock = jnp.asarray(t, float)
 
@@ -97,7 +93,7 @@ def _nearest(system: System, t: float, q: np.ndarray, mass: np.ndarray) -> tuple
         if moved <= 1e-14 * (1.0 + float(np.max(np.abs(y)))):
             break
     beyond = float(np.min(once(y)[2])) >= -1e-10 * (1.0 + float(np.max(np.abs(y))))
-    if not beyond or given.bilateral:
+    if not beyond or system.constraints.equations.total:
         return None, False
     return np.asarray(local.point(y)), False
 

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from holonomy.motion.loops.plain import CLOSE
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.systems import System, lagrangian
-from holonomy.systems.constraints.conditions import Held
+from holonomy.systems.constraints.conditions import all_equations
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
 from holonomy.types import AnyArray, Number, Point, Tangent
@@ -34,15 +34,15 @@ class Conditions(NamedTuple):
 
 def conditions(system: System, t: Number, q: Point, v: Tangent) -> Conditions | None:
     """The constraints at a state, for the checks below."""
-    if system.constraints is None or not system.constraints.bilateral:
+    if not system.constraints.equations.total:
         return None
     local = system.local(q)
     y, w = local.enter(v)
-    every = Held(local, None, system.constraints.counts)
+    every = all_equations(local)
     force = lagrangian.inertial_force(local.lagrangian, t, y, w)
     if local.applied is not None:
         force = force + local.applied(t, y, w)
-    position = every.position(t, y) if system.constraints.counts[0] else jnp.zeros(1, q.dtype)
+    position = every.position(t, y) if every.counts[0] else jnp.zeros(1, q.dtype)
     return Conditions(
         position,
         every.rates(t, y, w),
@@ -55,16 +55,16 @@ def conditions(system: System, t: Number, q: Point, v: Tangent) -> Conditions | 
 
 def refuse_unheld(system: System, method: AbstractMethod) -> None:
     """Raise where the method cannot keep the system's constraints."""
-    if system.constraints is None:
+    if not system.constraints:
         if method.holds == ("holonomic",):
             raise ValueError(
                 f"{method.label} is for systems with holonomic constraints and this one has none; use hl.Gauss(3)."
             )
         return
-    for kind, count in zip(("holonomic", "velocity"), system.constraints.counts, strict=True):
+    for kind, count in zip(("holonomic", "velocity"), system.constraints.equations.counts, strict=True):
         if count and kind not in method.holds:
             instead = "hl.Rattle(4) or hl.Radau(3)" if kind == "holonomic" else "hl.Gauss(3) or hl.Radau(3)"
-            if all(system.constraints.counts):
+            if all(system.constraints.equations.counts):
                 instead = "hl.Radau(3)"
             raise ValueError(
                 f"{method.label} cannot hold {kind} constraints, and this system has {count}; use {instead}, or "
@@ -74,24 +74,24 @@ def refuse_unheld(system: System, method: AbstractMethod) -> None:
 
 def with_walls(system: System, method: AbstractMethod, way: float) -> System:
     """The system ready to meet its walls, none in contact yet; a ValueError where the method cannot hold them."""
-    given = system.constraints
-    if given is None or not sum(given.walls):
+    given, walls = system.constraints, system.constraints.walls
+    if not walls.total:
         return system
-    if given.walls[1] and "velocity" not in method.holds:
+    if walls.counts[1] and "velocity" not in method.holds:
         raise ValueError(
-            f"{method.label} cannot hold conditions on velocities, and this system has {given.walls[1]} that only "
+            f"{method.label} cannot hold conditions on velocities, and this system has {walls.counts[1]} that only "
             f"push; use hl.Radau(3) or hl.RK4(), or method=None to have one picked."
         )
-    lossy = not isinstance(given.restitution, Tracer) and bool(np.any(np.asarray(given.restitution) < 1))
+    lossy = not isinstance(walls.restitution, Tracer) and bool(np.any(np.asarray(walls.restitution) < 1))
     if way < 0 and lossy:
         raise ValueError(
             "A run backwards cannot undo impacts that lose energy; pass restitution=1.0, or t_end after t0."
         )
-    if given.slip and not method.rubs:
+    if walls.friction.dim and not method.rubs:
         raise ValueError(f"{method.label} cannot hold friction; use hl.RK4() or hl.Adaptive(), or method=None.")
-    if given.slip and way < 0:
+    if walls.friction.dim and way < 0:
         raise ValueError("A run backwards cannot undo friction; pass t_end after t0.")
-    given = replace(given, as_rates="holonomic" not in method.holds)
+    given = replace(given, treatment=replace(given.treatment, as_rates="holonomic" not in method.holds))
     return contact.windowed(replace(system, constraints=given))
 
 
@@ -99,11 +99,11 @@ def consistent(
     system: System, t: float, q: AnyArray, v: AnyArray, mass: np.ndarray, seen: Conditions
 ) -> tuple[System, AnyArray, AnyArray]:
     """The system with the rank of its constraints, and the initial state on them to round-off."""
-    given = system.constraints
-    assert given is not None
+    given, equations = system.constraints, system.constraints.equations
     _refuse_not_finite(q, seen)
-    system = replace(system, constraints=replace(given, ranks=_ranks(system, mass, seen)))
-    off_q, off_v = _distances(seen, given.counts[0])
+    equations = replace(equations, ranks=_ranks(system, mass, seen))
+    system = replace(system, constraints=replace(given, equations=equations))
+    off_q, off_v = _distances(seen, equations.counts[0])
     size_q, size_v = (max(1.0, float(np.max(np.abs(x)))) for x in (q, v))
     if off_q > CLOSE * size_q or off_v > CLOSE * size_v:
         near_q, near_v = (np.asarray(x) for x in system.project(t, q, v))
@@ -131,8 +131,7 @@ def _refuse_not_finite(q: Any, seen: Conditions) -> None:
 
 def _ranks(system: System, mass: np.ndarray, seen: Conditions) -> tuple[int, int] | None:
     """How many holonomic conditions are independent, and how many velocity ones besides; None when all are."""
-    assert system.constraints is not None
-    m, k = system.constraints.counts
+    m, k = system.constraints.equations.counts
     normals = np.asarray(seen.normals)
     whole, first = _rank(mass, normals), _rank(mass, normals[:m])
     if whole == m + k:

@@ -147,7 +147,7 @@ def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
 def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any, Any]:
     local = system.local(q)
     # A system that brings its own acceleration may be too large for a matrix.
-    own = system.direct is not None and system.constraints is None and q.shape[0] > LARGE
+    own = system.direct is not None and not system.constraints and q.shape[0] > LARGE
     mass = None if own else lagrangian.mass_matrix(local.lagrangian, t, *local.enter(v))
     facing = None
     if contact.count(system):

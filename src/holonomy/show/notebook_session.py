@@ -182,7 +182,7 @@ class Live:
         return replace(self.recording, table=self._table[first:last], places=self._places[first:last]).numbers()
 
     def _consistent(self, system: System, t: float, q: Any, v: Any) -> tuple[System, Any, Any]:
-        if system.constraints is not None:
+        if system.constraints:
             q, v = (np.asarray(x) for x in system.project(t, q, v))
         return system, q, v
 

@@ -171,7 +171,7 @@ def _while_energy_is_finite(times: Any, energy: Any, shots: Any, result: Result)
 
 def _begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> plain.Progress:
     now = plain.begin(system, method, t, q, v)
-    return now if system.constraints is None else now._replace(code=plain.consistent(system, t, q, v))
+    return now._replace(code=plain.consistent(system, t, q, v)) if system.constraints else now
 
 
 def _axes(system: System, names: set[str]) -> Any:

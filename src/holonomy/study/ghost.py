@@ -87,7 +87,7 @@ def ghost(
     if not system.flat:
         near = np.asarray(system.space.project(near))
         speed = np.asarray(system.space.tangent(near, speed))
-    if system.constraints is not None:
+    if system.constraints:
         near, speed = (np.asarray(x) for x in system.project(options.get("t0", 0.0), near, speed))
     same: dict[str, Any] = {**options, "dt": run.dt, "save_every": 1, "save_at": run.t}
     second = simulate(system, near, speed, t_end, **same)

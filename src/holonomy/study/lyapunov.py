@@ -125,7 +125,7 @@ def lyapunov(
 def _refuse(system: System) -> None:
     if not system.flat:
         raise ValueError(f"lyapunov needs points that are their own coordinates; {system.space} has others.")
-    if system.constraints is not None:
+    if system.constraints:
         raise ValueError("lyapunov does not take constraints; describe the system in coordinates that satisfy them.")
 
 

@@ -49,7 +49,7 @@ def carry(system: System, at: PointLike | None = None, potential: ScalarFunction
         raise ValueError(f"carry takes a hl.System first; got {type(system).__name__}.")
     if any(isinstance(x, Tracer) for x in jax.tree.leaves(system)):
         raise ValueError("carry compares values of the system's functions: call it outside of jit, vmap and grad.")
-    if system.constraints is not None and system.constraints.slip:
+    if system.constraints.walls.friction.dim:
         raise ValueError("Friction in a carried system is not supported; carry a system without it.")
     space = Carried(system.space, at)
     _refuse_changing(system, space)
@@ -100,19 +100,17 @@ def _assemble(system: System, frame: Frame, space: Carried, outside: Function | 
     )
 
 
-def _constraints(given: Constraints | None, frame: Frame, near: Any) -> Constraints | None:
-    if given is None:
-        return None
-
+def _constraints(given: Constraints, frame: Frame, near: Any) -> Constraints:
     def traced(functions: tuple[Function, ...], velocity: bool) -> tuple[Function, ...]:
         return tuple(frame.trace("constraint", near(f), frame.example(velocity=velocity))[0] for f in functions)
 
+    equations, walls = given.equations, given.walls
     return replace(
         given,
-        holonomic=traced(given.holonomic, False),
-        unilateral=traced(given.unilateral, False),
-        velocity=traced(given.velocity, True),
-        ratchets=traced(given.ratchets, True),
+        equations=replace(
+            equations, holonomic=traced(equations.holonomic, False), velocity=traced(equations.velocity, True)
+        ),
+        walls=replace(walls, unilateral=traced(walls.unilateral, False), ratchets=traced(walls.ratchets, True)),
     )
 
 
@@ -121,9 +119,9 @@ def _constraints(given: Constraints | None, frame: Frame, near: Any) -> Constrai
 
 def _refuse_changing(system: System, space: Carried) -> None:
     """Raise where a function of the system changes under isometries of its hyperbolic points."""
-    held = system.constraints
-    conditions = () if held is None else (*held.holonomic, *held.unilateral)
-    rates = () if held is None else (*held.velocity, *held.ratchets)
+    equations, walls = system.constraints.equations, system.constraints.walls
+    conditions = (*equations.holonomic, *walls.unilateral)
+    rates = (*equations.velocity, *walls.ratchets)
     checks: list[tuple[str, Callable[..., Any]]] = [
         ("Lagrangian", lambda t, x, v, u, *p: system.lagrangian(t, x, v, *p))
     ]

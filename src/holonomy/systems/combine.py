@@ -11,7 +11,7 @@ import numpy as np
 from jax.core import Tracer
 
 from holonomy.spaces import AbstractSpace, Product
-from holonomy.systems.constraints.conditions import Constraints
+from holonomy.systems.constraints.conditions import Constraints, Equations, Walls
 from holonomy.systems.coordinates import Coordinate
 from holonomy.systems.parameters import Parameters
 from holonomy.systems.system import System
@@ -151,13 +151,12 @@ def _own(system: System) -> Frame:
     return Frame(system.coordinates, system.parameters, system.space, system.parametric)
 
 
-def _constraints(frame: Frame, parts: list[_Part]) -> Constraints | None:
-    given = [(part, part.system.constraints) for part in parts if part.system.constraints is not None]
-    if not given:
-        return None
-    if any(c.slip for _, c in given):
+def _constraints(frame: Frame, parts: list[_Part]) -> Constraints:
+    given = [(part, part.system.constraints) for part in parts]
+    if any(c.walls.friction.dim for _, c in given):
         raise ValueError("Systems with friction cannot be combined yet; combine them first, then add their walls.")
-    laws = {c.law for _, c in given if sum(c.walls)}
+    with_walls = [c.walls for _, c in given if c.walls.total]
+    laws = {walls.law for walls in with_walls}
     if len(laws) > 1:
         raise ValueError(f"The systems have different laws for several impacts at once: {' and '.join(sorted(laws))}.")
 
@@ -168,14 +167,18 @@ def _constraints(frame: Frame, parts: list[_Part]) -> Constraints | None:
         example = frame.example(velocity=True)
         return tuple(frame.trace(name, part.of_whole(f), example)[0] for part, c in given for f in functions(c))
 
-    return Constraints(
-        of_place("holonomic constraint", lambda c: c.holonomic),
-        of_speed("velocity constraint", lambda c: c.velocity),
-        (sum(c.counts[0] for _, c in given), sum(c.counts[1] for _, c in given)),
-        None,
-        unilateral=of_place("unilateral constraint", lambda c: c.unilateral),
-        ratchets=of_speed("unilateral velocity constraint", lambda c: c.ratchets),
-        restitution=jnp.concatenate([jnp.asarray(c.restitution, float) for _, c in given]),
-        walls=(sum(c.walls[0] for _, c in given), sum(c.walls[1] for _, c in given)),
-        law=next(iter(laws), "generalised"),
+    equations = Equations(
+        of_place("holonomic constraint", lambda c: c.equations.holonomic),
+        of_speed("velocity constraint", lambda c: c.equations.velocity),
+        counts=(sum(c.equations.counts[0] for _, c in given), sum(c.equations.counts[1] for _, c in given)),
     )
+    if not with_walls:
+        return Constraints(equations)
+    walls = Walls(
+        of_place("unilateral constraint", lambda c: c.walls.unilateral),
+        of_speed("unilateral velocity constraint", lambda c: c.walls.ratchets),
+        restitution=jnp.concatenate([jnp.asarray(walls.restitution, float) for walls in with_walls]),
+        counts=(sum(walls.counts[0] for walls in with_walls), sum(walls.counts[1] for walls in with_walls)),
+        law=with_walls[0].law,
+    )
+    return Constraints(equations, walls)

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from holonomy.systems import lagrangian
-from holonomy.systems.constraints import conditions
+from holonomy.systems.constraints import conditions, kkt
 from holonomy.systems.dense_solve import solve
 from holonomy.systems.lagrangian import Force
 from holonomy.trace.some_rows import some_rows
@@ -71,13 +71,13 @@ class Local(eqx.Module):
         """Applied forces and those of the constraints, as a covector of y; None when there are neither."""
         applied = self.applied
         given = self.system.constraints
-        if given is None or (given.active is None and not given.bilateral):
+        if given.touch is None and not given.equations.total:
             return applied
 
         def covector(t: Any, y: Any, w: Any) -> Any:
             held = self.hold(t, y, w)
             assert held is not None
-            total = held.normals(t, y).T @ conditions.accelerate(self, held, t, y, w)[1]
+            total = held.normals(t, y).T @ kkt.accelerate(self, held, t, y, w)[1]
             return total if applied is None else total + applied(t, y, w)
 
         return covector
@@ -86,7 +86,7 @@ class Local(eqx.Module):
         """The second derivative of y along the motion."""
         held = self.hold(t, y, w)
         if held is not None:
-            return conditions.accelerate(self, held, t, y, w)[0]
+            return kkt.accelerate(self, held, t, y, w)[0]
         if self.system.direct is not None:
             return self.system.direct(t, y, w, *self.system.last)
         return lagrangian.acceleration(self.lagrangian, self.applied, t, y, w, self.definite)
@@ -97,14 +97,12 @@ class Local(eqx.Module):
 
     def holonomic(self, t: Number, y: Vector) -> Float[Array, " holonomic"]:
         """All holonomic conditions, zero where they hold."""
-        given = self.system.constraints
-        assert given is not None
+        given = self.system.constraints.equations
         return _joined([f(t, self.point(y), *self.system.last) for f in given.holonomic], y.dtype)
 
     def rates(self, t: Number, y: Vector, w: Vector) -> Float[Array, " conditions"]:
         """How fast the holonomic conditions change, then the velocity conditions; zero where they hold."""
-        given = self.system.constraints
-        assert given is not None
+        given = self.system.constraints.equations
         parts = []
         if given.holonomic:
             parts.append(jax.jvp(self.holonomic, (t, y), (jnp.ones_like(t), w))[1])
@@ -115,20 +113,17 @@ class Local(eqx.Module):
 
     def gaps(self, t: Number, y: Vector) -> Float[Array, " walls"]:
         """How far the unilateral constraints that are looked at are from contact."""
-        given = self.system.constraints
-        assert given is not None
+        given = self.system.constraints.walls
         return self._of_walls(given.unilateral, (t, self.point(y), *self.system.last))
 
     def all_gaps(self, t: Number, y: Vector) -> Float[Array, " walls"]:
         """How far all unilateral constraints are from contact."""
-        given = self.system.constraints
-        assert given is not None
+        given = self.system.constraints.walls
         return _joined([f(t, self.point(y), *self.system.last) for f in given.unilateral], y.dtype)
 
     def wall_rates(self, t: Number, y: Vector, w: Vector) -> Float[Array, " walls"]:
         """How fast the gaps change, then the conditions on velocities that only push."""
-        given = self.system.constraints
-        assert given is not None
+        given = self.system.constraints.walls
         parts = [jax.jvp(self.gaps, (t, y), (jnp.ones_like(t), w))[1]] if given.unilateral else []
         if given.ratchets:
             x, v = self.leave(y, w)
@@ -137,22 +132,19 @@ class Local(eqx.Module):
 
     def slips(self, t: Number, y: Vector, w: Vector) -> Float[Array, "walls e"]:
         """The tangential velocities of the unilateral constraints, one row for each."""
-        given = self.system.constraints
-        assert given is not None
         x, v = self.leave(y, w)
-        return self._of_walls(given.slips, (t, x, v, *self.system.last))
+        return self._of_walls(self.system.constraints.walls.friction.slips, (t, x, v, *self.system.last))
 
     def _of_walls(self, functions: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
         """The values of functions of all walls, one row for each that is looked at."""
-        given = self.system.constraints
-        assert given is not None
-        if given.near is None:
+        near = self.system.constraints.near
+        if near is None:
             return _joined([f(*args) for f in functions], self.anchor.dtype)
         rows, first = None, 0
         for function in functions:
             count = jax.eval_shape(function, *args).shape[0]
-            part = some_rows(function, args, jnp.clip(given.near - first, 0, count - 1))
-            here = (given.near >= first).reshape((-1,) + (1,) * (part.ndim - 1))
+            part = some_rows(function, args, jnp.clip(near - first, 0, count - 1))
+            here = (near >= first).reshape((-1,) + (1,) * (part.ndim - 1))
             rows = part if rows is None else jnp.where(here, part, rows)
             first += count
         return rows

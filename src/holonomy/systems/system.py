@@ -43,7 +43,7 @@ class System(eqx.Module):
     potential: Function | None
     positions: Function | None
     forces: tuple[Function, ...]
-    constraints: Constraints | None
+    constraints: Constraints
     direct: Function | None
     parameters: Parameters
     space: AbstractSpace
@@ -204,9 +204,9 @@ class System(eqx.Module):
         """Whether neither the Lagrangian nor a force nor a constraint names the time."""
         frame = tracing.Frame(self.coordinates, self.parameters, self.space, self.parametric)
         example = frame.example(velocity=True)
-        held = self.constraints
-        moving = (self.lagrangian, *self.forces, *(() if held is None else (*held.velocity, *held.ratchets)))
-        fixed = () if held is None else (*held.holonomic, *held.unilateral)
+        equations, walls = self.constraints.equations, self.constraints.walls
+        moving = (self.lagrangian, *self.forces, *equations.velocity, *walls.ratchets)
+        fixed = (*equations.holonomic, *walls.unilateral)
         return not any(f.depends_on(0, example) for f in moving) and not any(
             f.depends_on(0, frame.example()) for f in fixed
         )
@@ -256,7 +256,7 @@ class System(eqx.Module):
 
     def acceleration(self, t: Number, q: VectorLike, v: VectorLike) -> Point:
         """The second derivative of the motion; raises where a singular mass matrix leaves it undetermined."""
-        if self.constraints is not None:
+        if self.constraints:
             from holonomy.systems.constraints import add
 
             return add.acceleration(*self._regular(t, q, v))
@@ -365,7 +365,7 @@ def _assemble(frame: tracing.Frame, lagrangian: Function, **known: Any) -> Syste
         "positions": None,
         "definite": False,
         "forces": (),
-        "constraints": None,
+        "constraints": Constraints(),
         "direct": None,
         **known,
     }

@@ -28,7 +28,7 @@ def form_defect(system, method, q, v, dt):
     Tangent vectors keep φ and φ' to first order; DΦ is the derivative of one step in (q, p).
     """
     n = len(q)
-    phi = system.constraints.holonomic[0]
+    phi = system.constraints.equations.holonomic[0]
     last = (system.parameters,) if system.parametric else ()
 
     def conditions(z):

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.systems.contact import brute
 from tests.systems.contact.test_complementarity import random_normals
 
+from holonomy.systems.constraints.conditions import LAWS
 from holonomy.systems.contact.complementarity import CONTRADICTORY, EXHAUSTED, SOLVED
-from holonomy.systems.contact.impact import LAWS, delassus, impact, push
+from holonomy.systems.contact.impact import delassus, impact, push
 from holonomy.trace.native import compiler
 
 SIZE = 5

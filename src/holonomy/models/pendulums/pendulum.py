@@ -132,7 +132,7 @@ def tensions(system: System, t: Number, q: VectorLike, v: VectorLike) -> PerLink
 def checked(system: System, t: Number, q: VectorLike, v: VectorLike) -> tuple[System, Scalar, Point, Point]:
     """A pendulum and a state of it as arrays; `ValueError` for other systems and shapes."""
     known = isinstance(system, System) and {"lengths", "masses", "gravity"} <= set(system.parameters)
-    if not known or system.constraints is not None or "stiffness" in system.parameters:
+    if not known or system.constraints or "stiffness" in system.parameters:
         raise ValueError("This is for systems made by hl.Pendulum, without further constraints.")
     shape = (system.space.point_dim,)
     q, v = jnp.asarray(q, float), jnp.asarray(v, float)

@@ -71,7 +71,7 @@ class Setting(eqx.Module):
     @property
     def window(self) -> int:
         """How many of many unilateral constraints are looked at together, 0 for all."""
-        return contact.given(self.system).window if self.counts[1] else 0
+        return self.system.constraints.walls.window
 
     @property
     def rubbing(self) -> int:
@@ -183,7 +183,7 @@ def begin(setting: Setting, state: Any, touch: Any) -> Base:
 
 def nothing(setting: Setting) -> Search:
     """No search."""
-    looked = rows(setting) - (contact.given(setting.system).walls[0] - setting.window if setting.window else 0)
+    looked = rows(setting) - (setting.system.constraints.walls.counts[0] - setting.window if setting.window else 0)
     blank = jnp.zeros(looked, setting.t0.dtype)
     zero, seen = jnp.zeros((), setting.t0.dtype), Seen(blank, blank)
     at = jnp.zeros(looked, jnp.int64) if setting.window else None
@@ -225,8 +225,8 @@ def _looked(setting: Setting, base: Base, size: Any) -> Looked:
     rises = np.concatenate([directions >= 0, np.zeros(sides, bool)])
     held = active
     if setting.window:
-        walls = contact.given(setting.at(base.touch))
-        held = jnp.concatenate([walls.everywhere(active[: setting.window]), active[setting.window :]])
+        given = setting.at(base.touch).constraints
+        held = jnp.concatenate([given.everywhere(active[: setting.window]), active[setting.window :]])
     on = jnp.concatenate([jnp.ones(events, bool), ~held, active, active[: setting.rubbing]])
     slack = jnp.concatenate([jnp.zeros(events), jnp.full(sides, contact.SLACK)]).astype(size.dtype)
     return Looked(on, jnp.asarray(falls), jnp.asarray(rises), slack * size, jnp.where(base.fresh, base.band, 0.0))

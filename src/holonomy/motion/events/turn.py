@@ -89,7 +89,7 @@ def _land(setting: Setting, base: Base, trial: Trial, t: Any, q: Any, v: Any) ->
     if sides:
         reached, freed = met[events:][:sides], met[events + sides :][: setting.facing]
         turned = met[-setting.rubbing :] if setting.rubbing else jnp.zeros_like(freed)
-        if contact.given(system).as_rates:
+        if system.constraints.treatment.as_rates:
             place, speed = contact.returned(contact.touching(system, base.touch), t, place, speed)
         told = contact.settle(
             system, setting.way, setting.pace, t, place, speed, base.touch, reached, freed, touched[events:][:sides],
@@ -122,7 +122,7 @@ def _acted(setting: Setting, met: Any, t: Any, q: Any, v: Any) -> tuple[Any, Any
     if not system.flat:
         point = space.project(place)
         place, speed = keep_if(acted, (point, space.tangent(point, speed)), (place, speed))
-    if system.constraints is not None:
+    if system.constraints:
         code = jnp.where(acted, plain.consistent(system, t, place, speed), code)
     return place, speed, acted, code
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def numbers(setting: Setting, touch: contact.Touch) -> Any:
     """The numbers of the records that a state in this contact may make, into all names (`event_log.names`)."""
     events, sides = setting.counts
-    if not setting.window:
+    if touch.near is None:
         return jnp.arange(setting.labels)
-    c = contact.given(setting.system).walls[0]
-    of_walls = jnp.concatenate([touch.near, jnp.arange(c, sides)])
+    c = setting.system.constraints.walls.counts[0]
+    of_walls = jnp.concatenate([jnp.asarray(touch.near), jnp.arange(c, sides)])
     kinds = len(event_log.OF_WALLS)
     parts = [jnp.arange(events), *(events + kind * sides + of_walls for kind in range(kinds))]
     if setting.rubbing:
@@ -38,7 +38,7 @@ def rows_to_look_at(
     """The rows that may have a zero in a trial, None for all, and whether they are too few; a search keeps its own."""
     if not setting.window:
         return None, jnp.bool_(False)
-    events, c = setting.counts[0], contact.given(setting.system).walls[0]
+    events, c = setting.counts[0], setting.system.constraints.walls.counts[0]
     first, last = ((s.value[events:][:c], s.rate[events:][:c]) for s in (base.seen, seen))
     near, crowded = many_walls.may_close(first, last, length, looked.on[events:][:c], setting.window)
     at = jnp.concatenate([jnp.arange(events), events + near, jnp.arange(events + c, base.fresh.shape[0])])

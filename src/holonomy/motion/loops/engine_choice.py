@@ -18,7 +18,7 @@ MANY_WALLS = Limits(scalars=64, carried=64)
 
 def engine_for(system: System, method: AbstractMethod, wanted: str | None) -> Engine:
     """The engine `wanted`, or if that is None native code where it suits the system and the method, else XLA."""
-    direct = system.direct is not None and system.constraints is None and isinstance(method, AbstractRungeKutta)
+    direct = system.direct is not None and not system.constraints and isinstance(method, AbstractRungeKutta)
     largest = LARGEST_DIRECT if direct else LARGEST
-    limits = MANY_WALLS if system.constraints is not None and system.constraints.window else None
+    limits = MANY_WALLS if system.constraints.walls.window else None
     return Engine(wanted, small=method.scalar and system.space.point_dim <= largest, limits=limits)

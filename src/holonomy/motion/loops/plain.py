@@ -15,7 +15,8 @@ import numpy as np
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
 from holonomy.motion.save_times import Plan
 from holonomy.systems import System
-from holonomy.systems.constraints.conditions import Held, of_all_walls
+from holonomy.systems.constraints.conditions import all_equations
+from holonomy.systems.constraints.kkt import of_all_walls
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
 
@@ -108,18 +109,19 @@ def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot
     q, v = system.space.recentred(q, v)
     pull, momentum = pull_and_momentum(system, t, q, v)
     energy = system.raw_energy(t, q, v)
-    if system.constraints is None:
+    if not system.constraints:
         return Snapshot(q, v, energy, momentum, pull)
     local = system.local(q)
     y, w = local.enter(v)
-    every = Held(local, None, system.constraints.counts)
+    every = all_equations(local)
     gaps, rates = every.position(t, y), every.rates(t, y, w)
-    if system.flat and system.constraints.bilateral:
+    if system.flat and every.count:
         pull = jnp.abs(pull) + jnp.sum(jnp.abs(every.normals(t, y)), axis=0)
-    if system.constraints.active is not None:
+    touch = system.constraints.touch
+    if touch is not None:
         gaps = jnp.concatenate([gaps, wall_violations(local, t, y)])
         moving = local.wall_rates(t, y, w)
-        rates = jnp.concatenate([rates, jnp.where(system.constraints.active, moving, 0.0)])
+        rates = jnp.concatenate([rates, jnp.where(touch.active, moving, 0.0)])
         if system.flat:
             normals = jax.jacfwd(lambda u: local.wall_rates(t, y, u))(w)
             pull = jnp.abs(pull) + jnp.sum(jnp.abs(normals), axis=0)
@@ -131,9 +133,9 @@ def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot
 
 def wall_violations(local: Any, t: Any, y: Any) -> Any:
     """How far each unilateral constraint is from what it should be: below zero, or off zero in contact."""
-    walls = local.system.constraints
+    given = local.system.constraints
     gap = local.all_gaps(t, y)
-    return jnp.where(walls.everywhere(walls.active[: walls.facing[0]]), jnp.abs(gap), jnp.maximum(-gap, 0.0))
+    return jnp.where(given.everywhere(given.touch.active[: given.facing[0]]), jnp.abs(gap), jnp.maximum(-gap, 0.0))
 
 
 def _judge(state: Any, status: Status) -> Any:
@@ -264,7 +266,7 @@ def traced(system: System, method: AbstractMethod, plan: Plan, q: Any, v: Any) -
         )
 
     now = begin(system, method, t0, q, v)
-    if system.constraints is not None:
+    if system.constraints:
         now = now._replace(code=consistent(system, t0, q, v))
     parts: list[Snapshot] = []
     for counts, rests in _segments(plan):
@@ -297,20 +299,19 @@ def _scan(once: Any, now: Progress, length: int, long: bool) -> Progress:
 
 def consistent(system: System, t: Any, q: Any, v: Any) -> Any:
     """A code: whether an initial state lies on the constraints, since nothing can be raised here."""
-    assert system.constraints is not None
     local = system.local(q)
     y, w = local.enter(v)
     near = jnp.ones(1, bool)
-    if system.constraints.unilateral:
+    if system.constraints.walls.unilateral:
         inside = jnp.any(local.all_gaps(t, y) < -CLOSE * (1.0 + jnp.max(jnp.abs(q))))
         near = near & ~inside
-    if not system.constraints.bilateral:
+    if not system.constraints.equations.total:
         return jnp.where(jnp.all(near), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))
     outside = near
-    every = Held(local, None, system.constraints.counts)
+    every = all_equations(local)
     sizes = jnp.sqrt(jnp.sum(every.normals(t, y) ** 2, axis=1))
     near = jnp.abs(every.rates(t, y, w)) <= CLOSE * sizes * (1.0 + jnp.max(jnp.abs(v)))
-    if m := system.constraints.counts[0]:
+    if m := every.counts[0]:
         near = near.at[:m].set(
             near[:m] & (jnp.abs(every.position(t, y)) <= CLOSE * sizes[:m] * (1.0 + jnp.max(jnp.abs(q))))
         )

@@ -64,7 +64,7 @@ def traced(
     start = with_events.begin(system, watched, method, setting.t0, q, v)
     first = int(plan.counts[0] == 0 and plan.rests[0] == 0)
     code = start.code
-    if system.constraints is not None:
+    if system.constraints:
         code = jnp.where(code == Code.ok, plain.consistent(system, setting.t0, q, v), code)
     carry = Carry(start.base, code, jnp.int64(first), start.work, start.smooth)
     initial = _told(setting, start.base, q, v, jnp.int64(first - 1))

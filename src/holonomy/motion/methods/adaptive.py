@@ -98,7 +98,7 @@ class Adaptive(AbstractMethod):
 
         solver = diffrax.Dopri8() if self.order_ == 8 else diffrax.Tsit5()
         given = system.constraints
-        if given is not None and (given.bilateral or given.active is not None):
+        if given.equations.total or given.touch is not None:
             from holonomy.motion.methods.rank_guard import RankGuard
 
             # Within dt the constraints hold to the tolerance, so a distance below its square root from a singular

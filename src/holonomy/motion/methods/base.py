@@ -13,7 +13,7 @@ import numpy as np
 
 from holonomy.method_table import Properties
 from holonomy.systems import System
-from holonomy.systems.constraints import conditions
+from holonomy.systems.constraints import kkt
 from holonomy.systems.result_code import Code
 from holonomy.types import Flag, Multipliers, Number, Point, State, Tangent, Time, Tree
 
@@ -73,7 +73,7 @@ class AbstractMethod(eqx.Module):
         """Multipliers of the system's constraints: those of the accelerations at the state's position and velocity."""
         q, v = self.read(system, t, state)
         local = system.local(q)
-        return conditions.multipliers(local, t, *local.enter(v))
+        return kkt.multipliers(local, t, *local.enter(v))
 
     @property
     def holds(self) -> tuple[str, ...]:

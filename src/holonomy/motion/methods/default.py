@@ -19,15 +19,15 @@ _CLOSE = 1e-12
 
 def default_method(system: System) -> tuple[AbstractMethod, str]:
     """The method for a system, and why."""
-    if system.constraints is None:
+    if not system.constraints:
         if potential_is_singular(system):
             return Adaptive(rtol=_CLOSE, atol=_CLOSE), "the potential may become infinite: the step follows the motion"
         kept = ["symplectic"] if system.autonomous and not system.forces else []
         kept += ["reversible"] if system.flat else []
         return Gauss(3), ", ".join(["smooth and unconstrained: order 6", *kept])
-    holonomic, velocity = system.constraints.counts
-    unilateral, ratchets = system.constraints.walls
-    if system.constraints.slip:
+    holonomic, velocity = system.constraints.equations.counts
+    unilateral, ratchets = system.constraints.walls.counts
+    if system.constraints.walls.friction.dim:
         return RK4(), "friction: forces by accelerations, contacts held by projection"
     if unilateral + ratchets:
         if velocity or ratchets:

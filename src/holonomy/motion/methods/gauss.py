@@ -81,7 +81,7 @@ class Gauss(AbstractMethod):
 
     def step(self, system: System, t: Time, h: Time, state: Phase) -> tuple[Phase, Status]:
         guess = self._guess(state, h)
-        if system.constraints is not None:
+        if system.constraints:
             whole = tuple(np.asarray(x, state.y.dtype) for x in gauss_coefficients.tableau(self.stages))
             return gauss_nonholonomic.step(system, t, h, state, guess, whole, self.iteration == "newton")
         c = np.asarray(gauss_coefficients.tableau(self.stages)[2], state.y.dtype)

@@ -23,7 +23,7 @@ from holonomy.motion.methods.base import Status
 from holonomy.motion.methods.phase_state import Phase, Stages
 from holonomy.systems import System, lagrangian, root_finding
 from holonomy.systems.constraints import project
-from holonomy.systems.constraints.conditions import with_idle
+from holonomy.systems.constraints.kkt import with_idle
 from holonomy.systems.dense_solve import back_substitute, eliminate_or_pass, factor
 from holonomy.systems.result_code import Code
 from holonomy.types import Time

@@ -15,7 +15,7 @@ from holonomy.motion.methods.gauss_coefficients import basis
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.radau_equations import Equations, tableau
 from holonomy.systems import System, lagrangian, root_finding
-from holonomy.systems.constraints import conditions, project
+from holonomy.systems.constraints import kkt, project
 from holonomy.systems.result_code import Code
 from holonomy.types import Multipliers, Point, Tangent, Time
 
@@ -92,8 +92,8 @@ class Radau(AbstractMethod):
         if held is None:
             nothing: Any = None  # the multipliers of a system without constraints are never read
             return RadauState(state, nothing, None)
-        few = conditions.accelerate(local, held, t, y, w)[1]
-        every = conditions.spread(local, held, t, y, few)
+        few = kkt.accelerate(local, held, t, y, w)[1]
+        every = kkt.spread(local, held, t, y, few)
         return RadauState(state, every, jnp.broadcast_to(few, (self.stages, *few.shape)))
 
     def step(self, system: System, t: Time, h: Time, state: RadauState) -> tuple[RadauState, Status]:
@@ -117,7 +117,7 @@ class Radau(AbstractMethod):
         new = phase_state.recentred(system, now._replace(y=end, p=p, stages=stages, h=h))
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         if held is not None and reactions is not None:
-            every = conditions.spread(local, held, t + h, end, reactions[-1])
+            every = kkt.spread(local, held, t + h, end, reactions[-1])
             changed = project.turned(local, held, t, h, now.y, end, stages[-1])
             code = project.worse(changed, code, project.still_redundant(local, held, t + h, end, stages[-1]))
         return RadauState(new, every, reactions), Status(code, count)
@@ -131,7 +131,7 @@ class Radau(AbstractMethod):
 
     def multipliers(self, system: System, t: Time, state: RadauState) -> Multipliers:
         given = system.constraints
-        if given is not None and (given.active is not None or (given.counts[1] and self._to_accelerations)):
+        if given.touch is not None or (given.equations.counts[1] and self._to_accelerations):
             return super().multipliers(system, t, state)
         return state.multipliers
 

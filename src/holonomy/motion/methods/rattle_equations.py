@@ -11,7 +11,8 @@ from jaxtyping import Array, Float
 from holonomy.motion.methods.base import Status
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.systems import lagrangian, root_finding
-from holonomy.systems.constraints.conditions import Held, border, bordered_solve, with_idle
+from holonomy.systems.constraints.conditions import Held
+from holonomy.systems.constraints.kkt import border, bordered_solve, with_idle
 from holonomy.systems.dense_solve import back_substitute, eliminate_or_pass, factor
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code

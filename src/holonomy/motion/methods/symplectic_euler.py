@@ -46,7 +46,7 @@ class SymplecticEuler(AbstractMethod):
         return Properties(symplectic=True)
 
     def properties_on(self, system: System) -> Properties:
-        return Properties(symplectic=system.constraints is None)  # projection onto constraints is not symplectic
+        return Properties(symplectic=not system.constraints)  # projection onto constraints is not symplectic
 
     def start(self, system: System, t: Time, q: Point, v: Tangent) -> Phase:
         return phase_state.enter(system, t, q, v, 1)

@@ -125,13 +125,14 @@ class ThroughSingular(AbstractMethod):
 def passing(system: System, method: AbstractMethod) -> tuple[System, AbstractMethod]:
     """A system and a method made ready to go on through singular positions, or a ValueError where they cannot."""
     given = system.constraints
-    if given is None or isinstance(method, ThroughSingular):
+    if not given or isinstance(method, ThroughSingular):
         return system, method
-    if sum(given.walls):
+    if given.walls.total:
         raise ValueError("singular='pass' cannot be combined with unilateral constraints; leave out singular=.")
     if not method.fixed_step:
         raise ValueError(
             f"singular='pass' needs a method that steps across a singular position; {method.label} shortens its steps "
             f"before one. Use hl.Rattle(4) or hl.Radau(3), or method=None."
         )
-    return replace(system, constraints=replace(given, passes=True)), ThroughSingular(method)
+    given = replace(given, treatment=replace(given.treatment, passes=True))
+    return replace(system, constraints=given), ThroughSingular(method)

@@ -87,7 +87,7 @@ def rods(x: np.ndarray, system: System | None, t: AnyArray, q: AnyArray) -> tupl
         return ()
     rows = np.unique(np.linspace(0, len(x) - 1, _SEEN).astype(int))
     pairs = _constant(x[rows])
-    if pairs and system is not None and system.constraints is None and system.flat and system.positions is not None:
+    if pairs and system is not None and not system.constraints and system.flat and system.positions is not None:
         scatter = np.random.default_rng(0).normal(size=(_ELSEWHERE, np.shape(q)[1]))
         elsewhere = system.places(np.full(_ELSEWHERE, float(t[0])), np.asarray(q[:1]) + scatter)
         pairs &= _constant(elsewhere, moved=False)

@@ -91,7 +91,7 @@ def of(system: System, method: AbstractMethod, *, steady: bool = True, **known: 
     """
     kept = method.properties_on(system)
     conservative = system.autonomous and steady and not system.forces and not _lossy(system)
-    if not conservative or (system.constraints is not None and system.constraints.counts[1]):
+    if not conservative or system.constraints.equations.counts[1]:
         # a damped or driven motion does not keep the symplectic form, nor does one under velocity constraints
         kept = replace(kept, symplectic=False)
     made = Provenance(
@@ -110,12 +110,10 @@ def of(system: System, method: AbstractMethod, *, steady: bool = True, **known: 
 
 def _lossy(system: System) -> bool:
     """Whether impacts or friction may lose energy."""
-    given = system.constraints
-    if given is None or not sum(given.walls):
-        return False
-    if given.slip:
+    walls = system.constraints.walls
+    if walls.friction.dim:
         return True
-    return isinstance(given.restitution, Tracer) or bool(np.any(np.asarray(given.restitution) < 1))
+    return isinstance(walls.restitution, Tracer) or bool(np.any(np.asarray(walls.restitution) < 1))
 
 
 def from_json(text: str) -> Provenance:

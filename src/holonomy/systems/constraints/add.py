@@ -14,7 +14,8 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from holonomy.systems import lagrangian, tracing
-from holonomy.systems.constraints.conditions import Constraints, Held, accelerate, spread, with_sliding
+from holonomy.systems.constraints.conditions import LAWS, Equations, Held, Walls, all_equations
+from holonomy.systems.constraints.kkt import accelerate, spread, with_sliding
 from holonomy.systems.constraints.slip import with_friction
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 _TRIES = 3
 _NEAREST = 200
-
-
-LAWS = ("generalised", "joint", "pairwise")
 
 
 def constrain(
@@ -50,7 +48,7 @@ def constrain(
     if law is not None and law not in LAWS:
         raise ValueError(f"law must be one of {', '.join(map(repr, LAWS))}; got {law!r}.")
     frame = tracing.Frame(system.coordinates, system.parameters, system.space, system.parametric)
-    before = system.constraints or Constraints((), (), (0, 0), None, restitution=np.zeros(0))
+    before, walls = system.constraints.equations, system.constraints.walls
     of_position, of_velocity = before.holonomic, before.velocity
     m, k = before.counts
     if holonomic is not None:
@@ -60,24 +58,25 @@ def constrain(
         traced, count = _conditions(frame, "velocity constraint", velocity, frame.example(velocity=True))
         _refuse_not_affine(system, traced)
         of_velocity, k = (*of_velocity, traced), k + count
-    changed = replace(before, holonomic=of_position, velocity=of_velocity, counts=(m, k), ranks=None)
+    equations = Equations(of_position, of_velocity, counts=(m, k))
     if unilateral is not None:
-        changed = _with_walls(frame, changed, unilateral, restitution)
-        changed = with_friction(system, frame, before, changed, friction, slip)
+        changed = _with_walls(frame, walls, unilateral, restitution)
+        walls = with_friction(system, frame, walls, changed, friction, slip)
     elif friction is not None or slip is not None:
         raise ValueError("friction= and slip= belong to unilateral=sigma(t, q), which is missing.")
     if velocity_unilateral is not None:
         name = "unilateral velocity constraint"
         traced, count = _conditions(frame, name, velocity_unilateral, frame.example(velocity=True), "at least zero")
         _refuse_not_affine(system, traced)
-        c, r = changed.walls
-        if changed.slip:
+        c, r = walls.counts
+        if walls.friction.dim:
             raise ValueError("Conditions on velocities that only push cannot be mixed with friction yet; drop one.")
-        changed = replace(changed, ratchets=(*changed.ratchets, traced), walls=(c, r + count))
-    return replace(system, constraints=replace(changed, law=law or before.law))
+        walls = replace(walls, ratchets=(*walls.ratchets, traced), counts=(c, r + count))
+    walls = replace(walls, law=law or walls.law)
+    return replace(system, constraints=replace(system.constraints, equations=equations, walls=walls))
 
 
-def _with_walls(frame: tracing.Frame, before: Constraints, unilateral: Any, restitution: Any) -> Constraints:
+def _with_walls(frame: tracing.Frame, before: Walls, unilateral: Any, restitution: Any) -> Walls:
     traced, count = _conditions(frame, "unilateral constraint", unilateral, frame.example(), "at least zero")
     given = number("restitution", restitution)
     if given.shape not in ((), (count,)):
@@ -89,13 +88,13 @@ def _with_walls(frame: tracing.Frame, before: Constraints, unilateral: Any, rest
         raise ValueError(
             f"restitution must lie between 0 (no bounce) and 1 (no loss of energy); got {np.asarray(given).tolist()}."
         )
-    old = before.restitution if before.restitution is not None else np.zeros(0)
+    old = before.restitution
     if isinstance(given, Tracer) or isinstance(old, Tracer):
         every = jnp.concatenate([jnp.asarray(old), jnp.broadcast_to(given, (count,))])
     else:
         every = np.concatenate([old, np.broadcast_to(given, (count,))])
-    c, r = before.walls
-    return replace(before, unilateral=(*before.unilateral, traced), restitution=every, walls=(c + count, r))
+    c, r = before.counts
+    return replace(before, unilateral=(*before.unilateral, traced), restitution=every, counts=(c + count, r))
 
 
 def _conditions(
@@ -142,19 +141,17 @@ def _second_difference(function: Function, t: Any, q: Any, u: Any, w: Any, last:
 @eqx.filter_jit
 def multipliers(system: System, t: Any, q: Any, v: Any) -> Float[Array, " conditions"]:
     """The multipliers of all conditions at a state, of least norm."""
-    if system.constraints is None:
+    if not system.constraints:
         return jnp.zeros(0, q.dtype)
     return _motion(system, t, q, v)[1]
 
 
 def _motion(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
     """Acceleration in the local chart, and the multipliers of all conditions, walls last."""
-    given = system.constraints
-    assert given is not None
     local = system.local(q)
     y = local.origin
-    if not sum(given.walls):
-        return least_norm(_matrices(system, t, q, v), Held(local, None, given.counts).normals(t, y))
+    if not system.constraints.walls.total:
+        return least_norm(_matrices(system, t, q, v), all_equations(local).normals(t, y))
     touching = contact.touching(system, contact.at_rest(system, t, q, v)).local(q)
     held = touching.hold(t, *touching.enter(v))
     assert held is not None
@@ -165,7 +162,6 @@ def _motion(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
 @eqx.filter_jit
 def acceleration(system: System, t: Any, q: Any, v: Any) -> Float[Array, " point"]:
     """The second derivative of the point along the constrained motion, whatever the constraints' rank."""
-    assert system.constraints is not None
     local = system.local(q)
     y, w = local.enter(v)
     a = _motion(system, t, q, v)[0]
@@ -185,14 +181,13 @@ def least_norm(matrices: Any, normals: Any) -> tuple[Any, Any]:
 
 def _matrices(system: System, t: Any, q: Any, v: Any) -> Any:
     """Mass matrix, forces without constraints, and what the constraints ask of accelerations."""
-    assert system.constraints is not None
     local = system.local(q)
     y, w = local.enter(v)
     force = lagrangian.inertial_force(local.lagrangian, t, y, w)
     if local.applied is not None:
         force = force + local.applied(t, y, w)
     mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
-    return mass, force, Held(local, None, system.constraints.counts).bias(t, y, w)
+    return mass, force, all_equations(local).bias(t, y, w)
 
 
 def _pseudo(gram: Any, right: Any) -> tuple[Any, Any]:
@@ -220,11 +215,11 @@ def _cartesian(system: System, t: Any, q: Any, v: Any) -> Any:
     positions = system.positions
     assert positions is not None
     shape = jax.eval_shape(lambda: positions(t, q, *system.last)).shape
-    if system.constraints is None or not system.constraints.bilateral:
+    if not system.constraints.equations.total:
         return jnp.zeros(shape, q.dtype)
     local = system.local(q)
     y = local.origin
-    normals = Held(local, None, system.constraints.counts).normals(t, y)
+    normals = all_equations(local).normals(t, y)
     slope = jax.jacfwd(lambda x: positions(t, local.point(x), *system.last).ravel())(y)
     pull = normals.T @ least_norm(_matrices(system, t, q, v), normals)[1]
     return (slope @ _pseudo(slope.T @ slope, pull)[0]).reshape(shape)
@@ -248,8 +243,7 @@ def _tangent(system: System, t: Any, q: Any) -> Any:
     local = system.local(q)
     y, w = local.enter(jnp.zeros_like(q))
     none = jnp.zeros((0, y.size), q.dtype)
-    given = system.constraints
-    normals = none if given is None or not given.bilateral else Held(local, None, given.counts).normals(t, y)
+    normals = all_equations(local).normals(t, y) if system.constraints.equations.total else none
     return lagrangian.mass_matrix(local.lagrangian, t, y, w), normals, jax.jacfwd(local.point)(y)
 
 
@@ -258,7 +252,7 @@ def _tangent(system: System, t: Any, q: Any) -> Any:
 
 def project(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
     """The nearest consistent state; outside of jit, a ValueError where there is none near."""
-    if system.constraints is None or not system.constraints.bilateral:
+    if not system.constraints.equations.total:
         return jnp.asarray(q), jnp.asarray(v)
     q, v, gap = _project(system, t, q, v)
     if not isinstance(gap, Tracer) and not bool(np.all(np.asarray(gap) < 1e-8)):
@@ -272,13 +266,11 @@ def project(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
 
 @eqx.filter_jit
 def _project(system: System, t: Any, q: Any, v: Any) -> Any:
-    given = system.constraints
-    assert given is not None
     local = system.local(q)
     y, w = local.enter(v)
-    conditions = Held(local, None, given.counts)
+    conditions = all_equations(local)
     inverse = jnp.linalg.inv(lagrangian.mass_matrix(local.lagrangian, t, y, w))
-    y = _nearest(conditions, inverse, t, y) if given.counts[0] else y
+    y = _nearest(conditions, inverse, t, y) if conditions.counts[0] else y
     normals = conditions.normals(t, y)
     for _ in range(2):  # the second removes what rounding left of the first
         across = jnp.linalg.solve(lagrangian.mass_matrix(local.lagrangian, t, y, w), normals.T)

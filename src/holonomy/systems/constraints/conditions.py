@@ -15,88 +15,146 @@ are in contact is data, not structure: the row of a wall that is not is zero, an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from holonomy.systems import lagrangian
-from holonomy.systems.dense_solve import back_substitute, factor, solve
+from holonomy.systems.dense_solve import back_substitute, factor
 from holonomy.trace.function import Function
+from holonomy.types import AnyArray, Number, Vector
 
 if TYPE_CHECKING:
     from holonomy.systems.in_chart import Local
 
-Vector = Float[Array, " n"]
-Matrix = Float[Array, "r n"]
+Normals: TypeAlias = Float[Array, "r n"]
+Law = Literal["generalised", "joint", "pairwise"]
+LAWS: tuple[Law, ...] = get_args(Law)
+# One number for each unilateral condition. Without any it is no array, which would be one more leaf of every system.
+PerWall: TypeAlias = Float[AnyArray, " c"] | tuple[()]
+
+
+class Equations(eqx.Module):
+    """Holonomic and velocity conditions, in the order in which they were given.
+
+    `counts` are how many conditions there are of each kind; `ranks` how many of them are independent where that is
+    fewer, else None.
+    """
+
+    holonomic: tuple[Function, ...] = ()
+    velocity: tuple[Function, ...] = ()
+    counts: tuple[int, int] = eqx.field(static=True, default=(0, 0))
+    ranks: tuple[int, int] | None = eqx.field(static=True, default=None)
+
+    @property
+    def total(self) -> int:
+        """How many conditions there are."""
+        return sum(self.counts)
+
+
+class Friction(eqx.Module):
+    """Coulomb friction at the unilateral conditions; none where `dim` is zero.
+
+    `coefficients` has one number for each unilateral condition; `slips` are their tangential velocities, `dim` numbers
+    for each.
+    """
+
+    coefficients: PerWall = ()
+    slips: tuple[Function, ...] = ()
+    dim: int = eqx.field(static=True, default=0)
+
+
+class Walls(eqx.Module):
+    """Conditions that only push: `unilateral` ones on positions, then `ratchets` on velocities.
+
+    `counts` are how many conditions there are of each kind. `restitution` has one number for each unilateral one; `law`
+    says what several impacts at once do. Where there are many unilateral conditions, `window` of them are looked at
+    together (`contact.many_walls`); zero stands for all.
+    """
+
+    unilateral: tuple[Function, ...] = ()
+    ratchets: tuple[Function, ...] = ()
+    restitution: PerWall = ()
+    friction: Friction = Friction()
+    counts: tuple[int, int] = eqx.field(static=True, default=(0, 0))
+    law: Law = eqx.field(static=True, default="generalised")
+    window: int = eqx.field(static=True, default=0)
+
+    @property
+    def total(self) -> int:
+        """How many conditions there are."""
+        return sum(self.counts)
+
+
+class Touch(NamedTuple):
+    """The state of contact: which walls are active; with friction, which contacts stick and where others slide to.
+
+    Where there are many walls, `near` are the numbers of those that this is said of.
+    """
+
+    active: Bool[AnyArray, " walls"]
+    sticking: Bool[AnyArray, " c"] | None = None
+    direction: Float[AnyArray, "c e"] | None = None
+    near: Int[AnyArray, " c"] | None = None
+
+
+class Treatment(eqx.Module):
+    """How a method treats constraints.
+
+    `as_rates` holds walls in contact by their rates alone, for methods that keep no conditions on positions. `passes`
+    lets steps go on through positions where the normals are dependent.
+    """
+
+    as_rates: bool = eqx.field(static=True, default=False)
+    passes: bool = eqx.field(static=True, default=False)
 
 
 class Constraints(eqx.Module):
-    """Holonomic and velocity constraints in the order in which they were given, then walls.
+    """The constraints of a system: equations, then walls, and how a method treats them; false where there are none.
 
-    `counts` are how many holonomic and velocity conditions there are; `ranks` how many of them are independent where
-    that is fewer, else None. `walls` are how many unilateral conditions there are and how many on velocities;
-    `restitution` has one number for each, `law` says what several impacts at once do. `active` walls are in contact;
-    None where no motion is under way. `as_rates` holds walls in contact by their rates alone, for methods that keep
-    no conditions on positions. `passes` lets steps go on through positions where the normals are dependent.
-
-    With `friction`, a coefficient for each unilateral condition, `slips` are their tangential velocities, `slip`
-    numbers for each. Contacts are `sticking`, which holds their slips at zero, or slide along `direction`.
-
-    Where there are many walls, `near` are the numbers of the `window` unilateral conditions that are looked at together
-    (`contact.many_walls`); `active`, `sticking` and `direction` belong to these.
+    `touch` is the state of contact, None where no motion is under way. Where there are many walls, `near` are the
+    numbers of the unilateral ones that are looked at; None stands for all.
     """
 
-    holonomic: tuple[Function, ...]
-    velocity: tuple[Function, ...]
-    counts: tuple[int, int] = eqx.field(static=True)
-    ranks: tuple[int, int] | None = eqx.field(static=True)
-    unilateral: tuple[Function, ...] = ()
-    ratchets: tuple[Function, ...] = ()
-    restitution: Any = None
-    active: Any = None
-    walls: tuple[int, int] = eqx.field(static=True, default=(0, 0))
-    law: str = eqx.field(static=True, default="generalised")
-    as_rates: bool = eqx.field(static=True, default=False)
-    passes: bool = eqx.field(static=True, default=False)
-    friction: Any = None
-    slips: tuple[Function, ...] = ()
-    sticking: Any = None
-    direction: Any = None
-    slip: int = eqx.field(static=True, default=0)
-    near: Any = None
-    window: int = eqx.field(static=True, default=0)
+    equations: Equations = Equations()
+    walls: Walls = Walls()
+    touch: Touch | None = None
+    near: Int[AnyArray, " c"] | None = None
+    treatment: Treatment = Treatment()
+
+    def __bool__(self) -> bool:
+        return bool(self.equations.total or self.walls.total)
 
     @property
     def facing(self) -> tuple[int, int]:
         """How many unilateral conditions are looked at together, and how many on velocities."""
-        c, r = self.walls
+        c, r = self.walls.counts
         return (c if self.near is None else self.near.shape[0]), r
 
-    def of_near(self, values: Any) -> Any:
+    def of_near(self, values: AnyArray | tuple[()]) -> Array:
         """Of values for each unilateral condition those of the ones that are looked at."""
-        return values if self.near is None else jnp.asarray(values).at[self.near].get(mode="promise_in_bounds")
+        every = jnp.asarray(values)
+        return every if self.near is None else every.at[self.near].get(mode="promise_in_bounds")
 
-    def everywhere(self, values: Any) -> Any:
+    def everywhere(self, values: AnyArray) -> AnyArray:
         """Values for each unilateral condition, zero or False where it is not looked at."""
         if self.near is None:
             return values
-        blank = jnp.zeros((self.walls[0], *values.shape[1:]), values.dtype)
+        blank = jnp.zeros((self.walls.counts[0], *values.shape[1:]), values.dtype)
         return blank.at[self.near].set(values, mode="promise_in_bounds", unique_indices=True)
 
     @property
-    def held_walls(self) -> Array:
-        """Which rows of walls are held: those in contact, then the slips of those that stick."""
-        if not self.slip:
-            return self.active
-        return jnp.concatenate([self.active, jnp.repeat(self.active[: self.facing[0]] & self.sticking, self.slip)])
-
-    @property
-    def bilateral(self) -> int:
-        """How many conditions are equations."""
-        return sum(self.counts)
+    def held_walls(self) -> Bool[Array, " rows"]:
+        """Which rows of walls are held along a motion: those in contact, then the slips of those that stick."""
+        assert self.touch is not None
+        active, sticking, _, _ = self.touch
+        if sticking is None:
+            return jnp.asarray(active)
+        held = jnp.repeat(active[: self.facing[0]] & sticking, self.walls.friction.dim)
+        return jnp.concatenate([active, held])
 
 
 class Held(eqx.Module):
@@ -119,19 +177,17 @@ class Held(eqx.Module):
             return m, k
         given = self._given
         c, r = given.facing
-        r = r + c * given.slip
-        return (m, k + c + r) if given.as_rates else (m + c, k + r)
+        r = r + c * given.walls.friction.dim
+        return (m, k + c + r) if given.treatment.as_rates else (m + c, k + r)
 
     @property
     def _given(self) -> Constraints:
-        given = self.local.system.constraints
-        assert given is not None
-        return given
+        return self.local.system.constraints
 
     @property
     def passes(self) -> bool:
         """Whether a step may go on through positions where the normals are dependent."""
-        return self._given.passes
+        return self._given.treatment.passes
 
     @property
     def idle(self) -> Array | None:
@@ -146,7 +202,7 @@ class Held(eqx.Module):
     def _in_order(self, equations: Array, walls: Array) -> Array:
         """Rows of equations and of walls in the order in which they are held."""
         given, m = self._given, self.equations[0]
-        if given.as_rates:
+        if given.treatment.as_rates:
             return jnp.concatenate([equations, walls])
         c = given.facing[0]
         return jnp.concatenate([equations[:m], walls[:c], equations[m:], walls[c:]])
@@ -156,7 +212,7 @@ class Held(eqx.Module):
         if not self.walls:
             return rows, rows[:0]
         given, (m, k) = self._given, self.equations
-        if given.as_rates:
+        if given.treatment.as_rates:
             return rows[: m + k], rows[m + k :]
         c = given.facing[0]
         ends = (m, m + c, m + c + k)
@@ -165,66 +221,71 @@ class Held(eqx.Module):
             jnp.concatenate([rows[ends[0] : ends[1]], rows[ends[2] :]]),
         )
 
-    def position(self, t: Any, y: Vector) -> Array:
+    def position(self, t: Number, y: Vector) -> Array:
         r"""\(\varphi(t, y)\), and \(\sigma(t, y)\) of the walls in contact."""
         every = self.local.holonomic(t, y)
         rows = every if self.pick is None else every[self.pick[: self.equations[0]]]
-        given = self.local.system.constraints
-        if not self.walls or given is None or given.as_rates:
+        given = self._given
+        if not self.walls or given.treatment.as_rates:
             return rows
-        gaps = jnp.where(given.active[: given.facing[0]], self.local.gaps(t, y), 0.0)
+        gaps = jnp.where(given.held_walls[: given.facing[0]], self.local.gaps(t, y), 0.0)
         return jnp.concatenate([rows, gaps])
 
-    def rates(self, t: Any, y: Vector, w: Vector) -> Array:
+    def rates(self, t: Number, y: Vector, w: Vector) -> Array:
         r"""\(r(t, y, w)\), of positions first; zero along every motion that keeps the constraints."""
         every = self.local.rates(t, y, w)
         rows = every if self.pick is None else every[self.pick]
         if not self.walls:
             return rows
         facing = self.local.wall_rates(t, y, w)
-        if self._given.slip:
+        if self._given.walls.friction.dim:
             facing = jnp.concatenate([facing, self.local.slips(t, y, w).reshape(-1)])
         return self._in_order(rows, jnp.where(self._given.held_walls, facing, 0.0))
 
-    def pulls(self, t: Any, y: Vector, w: Vector) -> Matrix | None:
+    def pulls(self, t: Number, y: Vector, w: Vector) -> Normals | None:
         r"""The directions along which multipliers act where they are not the normals: friction turns those of contacts
         that slide by \(-\mu\) times the gradient of the slip in its direction."""
-        given = self._given
-        if not self.walls or not given.slip:
+        given, friction = self._given, self._given.walls.friction
+        touch = given.touch
+        if not self.walls or touch is None or touch.sticking is None:
             return None
         c, r = given.facing
         slopes = jax.jacfwd(lambda u: self.local.slips(t, y, u))(w)
-        slides = given.active[:c] & ~given.sticking
-        along = jnp.where(slides[:, None], given.of_near(given.friction)[:, None] * self.sliding(t, y, w), 0.0)
+        slides = touch.active[:c] & ~touch.sticking
+        factors = given.of_near(friction.coefficients)[:, None] * self.sliding(t, y, w)
+        along = jnp.where(slides[:, None], factors, 0.0)
         turn = jnp.concatenate(
-            [-jnp.einsum("cd,cdn->cn", along, slopes), jnp.zeros((r + c * given.slip, y.size), y.dtype)]
+            [-jnp.einsum("cd,cdn->cn", along, slopes), jnp.zeros((r + c * friction.dim, y.size), y.dtype)]
         )
         m, k = self.equations
         rows = [self._in_order(jnp.zeros(m + k, y.dtype), turn[:, j]) for j in range(y.size)]
         return self.normals(t, y) + jnp.stack(rows, axis=1)
 
-    def sliding(self, t: Any, y: Vector, w: Vector) -> Array:
+    def sliding(self, t: Number, y: Vector, w: Vector) -> Array:
         """Where contacts slide to. What is kept of it serves as the slip passes through zero within a step."""
-        given = self._given
-        if given.slip == 1:
-            return given.direction
+        touch = self._given.touch
+        assert touch is not None
+        assert touch.direction is not None
+        direction = touch.direction
+        if direction.shape[1] == 1:
+            return jnp.asarray(direction)
         slips = self.local.slips(t, y, w)
-        goes_on = jnp.sum(slips * given.direction, axis=1) > 0
+        goes_on = jnp.sum(slips * direction, axis=1) > 0
         square = jnp.where(goes_on, jnp.sum(slips**2, axis=1), 1.0)
-        return jnp.where(goes_on[:, None], slips / jnp.sqrt(square)[:, None], given.direction)
+        return jnp.where(goes_on[:, None], slips / jnp.sqrt(square)[:, None], direction)
 
-    def gradient(self, t: Any, y: Vector) -> Matrix:
+    def gradient(self, t: Number, y: Vector) -> Normals:
         r"""\(\partial\varphi/\partial y\)."""
         return jax.jacrev(lambda x: self.position(t, x))(y)
 
-    def normals(self, t: Any, y: Vector) -> Matrix:
+    def normals(self, t: Number, y: Vector) -> Normals:
         r"""\(N = \partial r/\partial w\); r is affine in w, so it does not matter at which w."""
         parts = [self.gradient(t, y)] if self.counts[0] else []
         if self.counts[1]:
             parts.append(jax.jacrev(lambda u: self.rates(t, y, u)[self.counts[0] :])(jnp.zeros_like(y)))
         return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
 
-    def bias(self, t: Any, y: Vector, w: Vector) -> Array:
+    def bias(self, t: Number, y: Vector, w: Vector) -> Array:
         r"""\(\dot r\) along the motion without its part linear in the acceleration."""
         return jax.jvp(lambda s, x: self.rates(s, x, w), (t, y), (jnp.ones_like(t), w))[1]
 
@@ -234,19 +295,22 @@ class Held(eqx.Module):
         return sum(self.counts)
 
 
-def hold(local: Local, t: Any, y: Vector, w: Vector) -> Held | None:
-    """The conditions to hold from a state on, None where there are no constraints."""
-    constraints = local.system.constraints
-    if constraints is None:
-        return None
-    walls = constraints.active is not None
-    if constraints.ranks is None:
-        return Held(local, None, constraints.counts, walls) if walls or constraints.bilateral else None
-    normals = Held(local, None, constraints.counts).normals(t, y)
+def all_equations(local: Local) -> Held:
+    """All equations of a system, without its walls."""
+    return Held(local, None, local.system.constraints.equations.counts)
+
+
+def hold(local: Local, t: Number, y: Vector, w: Vector) -> Held | None:
+    """The conditions to hold from a state on, None where there are none."""
+    given = local.system.constraints
+    walls, counts, ranks = given.touch is not None, given.equations.counts, given.equations.ranks
+    if ranks is None:
+        return Held(local, None, counts, walls) if walls or given.equations.total else None
+    normals = all_equations(local).normals(t, y)
     weight = lagrangian.mass_matrix(local.lagrangian, t, y, w) if local.definite else jnp.eye(y.size, dtype=y.dtype)
     mass = factor(weight, definite=True)
     across = normals @ jax.vmap(lambda row: back_substitute(mass, row))(normals).T
-    return Held(local, independent(across, constraints.counts, constraints.ranks), constraints.ranks, walls)
+    return Held(local, independent(across, counts, ranks), ranks, walls)
 
 
 def independent(gram: Float[Array, "m m"], counts: tuple[int, int], ranks: tuple[int, int]) -> Int[Array, " r"]:
@@ -264,113 +328,3 @@ def independent(gram: Float[Array, "m m"], counts: tuple[int, int], ranks: tuple
         free = free & (jnp.arange(total) != pivot)
         chosen.append(pivot)
     return jnp.stack(chosen)
-
-
-# ── The linear system of mass and constraints ─────────────────────────────────────────────────────────
-
-
-class Bordered(NamedTuple):
-    r"""A factorisation of \(\begin{pmatrix} M & -N^\top \\ N & 0\end{pmatrix}\)."""
-
-    mass: Any
-    across: Any
-    schur: Any
-    normals: Any
-
-
-def border(
-    mass: Float[Array, "n n"], normals: Matrix, definite: bool, idle: Array | None = None, pulls: Matrix | None = None
-) -> Bordered:
-    r"""Factor the system of mass and constraints; `definite` promises a positive definite mass matrix.
-
-    With `idle` rows, \(\operatorname{diag}(\mathrm{idle})\) stands in place of the zero: an idle row is zero, and
-    its multiplier is the row's right-hand side. With `pulls`, multipliers act along these rather than along normals.
-    """
-    pulls, symmetric = (normals, True) if pulls is None else (pulls, False)
-    if definite:
-        factored = factor(mass, definite=True)
-        across = jax.vmap(lambda row: back_substitute(factored, row))(pulls).T
-        return Bordered(factored, across, factor(with_idle(normals @ across, idle), definite=symmetric), normals)
-    r = normals.shape[0]
-    whole = jnp.concatenate(
-        [
-            jnp.concatenate([mass, -pulls.T], axis=1),
-            jnp.concatenate([normals, with_idle(jnp.zeros((r, r), mass.dtype), idle)], axis=1),
-        ]
-    )
-    return Bordered(factor(whole, definite=False), None, None, normals)
-
-
-def with_idle(matrix: Float[Array, "r r"], idle: Array | None) -> Float[Array, "r r"]:
-    """A matrix of multipliers with the equations of idle rows."""
-    return matrix if idle is None else matrix + jnp.diag(idle)
-
-
-def bordered_solve(bordered: Bordered, force: Vector, rate: Array) -> tuple[Vector, Array]:
-    r"""x and \(\mu\) with \(Mx - N^\top\mu = f\) and \(Nx = r\)."""
-    if bordered.schur is None:
-        both = back_substitute(bordered.mass, jnp.concatenate([force, rate]))
-        return both[: force.size], both[force.size :]
-    free = back_substitute(bordered.mass, force)
-    multipliers = back_substitute(bordered.schur, rate - bordered.normals @ free)
-    return free + bordered.across @ multipliers, multipliers
-
-
-def accelerate(local: Local, held: Held, t: Any, y: Vector, w: Vector) -> tuple[Vector, Array]:
-    """Accelerations and the multipliers of the held conditions."""
-    force = lagrangian.inertial_force(local.lagrangian, t, y, w)
-    if local.applied is not None:
-        force = force + local.applied(t, y, w)
-    mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
-    bordered = border(mass, held.normals(t, y), local.definite, held.idle, held.pulls(t, y, w))
-    return bordered_solve(bordered, force, -held.bias(t, y, w))
-
-
-def multipliers(local: Local, t: Any, y: Vector, w: Vector) -> Array:
-    """The multipliers of all conditions, walls last; of least norm where they are not unique."""
-    held = hold(local, t, y, w)
-    assert held is not None
-    return with_sliding(held, t, y, w, spread(local, held, t, y, accelerate(local, held, t, y, w)[1]))
-
-
-def spread(local: Local, held: Held, t: Any, y: Vector, values: Array) -> Array:
-    r"""Multipliers of all conditions, of least norm, that give the same force as those of the held ones.
-
-    With all normals a combination \(N = B N_h\) of the held ones, \(\lambda = B(B^\top B)^{-1}\lambda_h\).
-    """
-    values, pushes = held.apart(values)
-    if held.pick is None:
-        return jnp.concatenate([values, pushes]) if held.walls else values
-    constraints = local.system.constraints
-    assert constraints is not None
-    few = Held(local, held.pick, held.equations).normals(t, y)
-    every = Held(local, None, constraints.counts).normals(t, y)
-    gram = factor(few @ few.T, definite=True)
-    combination = jax.vmap(lambda row: back_substitute(gram, few @ row))(every)
-    least = combination @ solve(combination.T @ combination, values, definite=True)
-    return jnp.concatenate([least, pushes]) if held.walls else least
-
-
-def with_sliding(held: Held, t: Any, y: Vector, w: Vector, values: Array) -> Array:
-    """Multipliers of all conditions, the tangential forces of contacts that slide filled in."""
-    given = held.local.system.constraints
-    assert given is not None
-    if not held.walls or not given.slip:
-        return values
-    c = given.facing[0]
-    equations, pushes, kept = jnp.split(values, [given.bilateral, given.bilateral + c])
-    rubbed = -(given.of_near(given.friction) * pushes)[:, None] * held.sliding(t, y, w)
-    forces = jnp.where(given.sticking[:, None], kept.reshape(c, given.slip), rubbed)
-    return jnp.concatenate([equations, pushes, forces.reshape(-1)])
-
-
-def of_all_walls(given: Constraints, values: Array) -> Array:
-    """Multipliers of all conditions, where those of many walls are only known of the ones that are looked at."""
-    if given.near is None:
-        return values
-    m, (c, r) = given.bilateral, given.facing
-    equations, pushes, ratchets, rubbed = jnp.split(values, [m, m + c, m + c + r])
-    parts = [equations, given.everywhere(pushes), ratchets]
-    if given.slip:
-        parts.append(given.everywhere(rubbed.reshape(c, given.slip)).reshape(-1))
-    return jnp.concatenate(parts)

@@ -17,7 +17,7 @@ import numpy as np
 from jax.core import Tracer
 
 from holonomy.systems import lagrangian, tracing
-from holonomy.systems.constraints.conditions import Held
+from holonomy.systems.constraints.conditions import all_equations
 from holonomy.systems.dense_solve import RANK
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ def _singular_along(mass: np.ndarray, normals: np.ndarray) -> bool:
 
 def _with_rates(system: System, weights: np.ndarray) -> System:
     r"""The system of \(L + \tfrac12\sum_i d_i r_i^2\)."""
-    given = system.constraints
-    assert given is not None
+    given = system.constraints.equations
     frame = tracing.Frame(system.coordinates, system.parameters, system.space, system.parametric)
 
     def extended(t: Any, q: Any, v: Any, *last: Any) -> Any:
@@ -93,8 +92,7 @@ def _with_rates(system: System, weights: np.ndarray) -> System:
 def _matrices(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
     local = system.local(q)
     y, w = local.enter(v)
-    given = system.constraints
     normals = jnp.zeros((0, y.size), y.dtype)
-    if given is not None and given.bilateral:
-        normals = Held(local, None, given.counts).normals(t, y)
+    if system.constraints.equations.total:
+        normals = all_equations(local).normals(t, y)
     return lagrangian.mass_matrix(local.lagrangian, t, y, w), normals

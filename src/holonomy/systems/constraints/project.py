@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 
 from holonomy.systems import lagrangian, root_finding
-from holonomy.systems.constraints.conditions import Bordered, Held, border, bordered_solve, with_idle
+from holonomy.systems.constraints.conditions import Held, all_equations
+from holonomy.systems.constraints.kkt import Bordered, border, bordered_solve, with_idle
 from holonomy.systems.dense_solve import RANK, back_substitute, factor, least_pivot, positive
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
@@ -104,11 +105,10 @@ def independence_between(system: System, begin: Any, end: Any) -> tuple[Any, Any
 
 def still_redundant(local: Local, held: Held, t: Any, y: Any, w: Any) -> Any:
     """A code: whether conditions that are not held, because they followed from the others, still hold."""
-    given = local.system.constraints
-    if held.pick is None or given is None:
+    if held.pick is None:
         return jnp.int32(Code.ok)
-    m = given.counts[0]
-    every = Held(local, None, given.counts)
+    every = all_equations(local)
+    m = every.counts[0]
     sizes = jnp.sqrt(jnp.sum(every.normals(t, y) ** 2, axis=1))
     off = jnp.concatenate([every.position(t, y), every.rates(t, y, w)[m:]]) if m else every.rates(t, y, w)
     room = jnp.where(jnp.arange(off.size) < m, 1.0 + jnp.max(jnp.abs(y)), 1.0 + jnp.max(jnp.abs(w)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -19,8 +19,14 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
+from holonomy.systems.constraints.conditions import Friction, Walls
 from holonomy.systems.dense_solve import solve
 from holonomy.systems.parameters import number
+from holonomy.types import ArrayFunction, Numbers
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
+    from holonomy.systems.tracing import Frame
 
 Positions = Callable[..., Float[Array, "particles d"]]
 
@@ -62,13 +68,21 @@ def tangents(normal: Float[Array, " d"]) -> Float[Array, "e d"]:
     return jnp.stack([jnp.stack([1.0 + sign * x * x * a, sign * b, -sign * x]), jnp.stack([b, sign + y * y * a, -y])])
 
 
-def with_friction(system: Any, frame: Any, before: Any, changed: Any, friction: Any, slip: Any) -> Any:
-    """Constraints whose last unilateral ones rub, or a ValueError for what is wrong with that."""
-    count = changed.walls[0] - before.walls[0]
+def with_friction(
+    system: System,
+    frame: Frame,
+    before: Walls,
+    changed: Walls,
+    friction: Numbers | None,
+    slip: ArrayFunction | None,
+) -> Walls:
+    """The walls `changed`, with friction at those that were not there `before`; a ValueError for what is wrong."""
+    known = before.friction
+    count = changed.counts[0] - before.counts[0]
     if friction is None:
         if slip is not None:
             raise ValueError("slip= says how fast contacts slide, which only friction needs; pass friction= too.")
-        if not before.slip:
+        if not known.dim:
             return changed
         friction = 0.0
     given = number("friction", friction)
@@ -79,19 +93,19 @@ def with_friction(system: Any, frame: Any, before: Any, changed: Any, friction: 
         )
     if not isinstance(given, Tracer) and not np.all(given >= 0):
         raise ValueError(f"friction must not be negative; got {np.asarray(given).tolist()}.")
-    if changed.walls[1]:
+    if changed.counts[1]:
         raise ValueError("Friction cannot be mixed with conditions on velocities that only push yet; drop one.")
-    if before.walls[0] and not before.slip:
+    if before.counts[0] and not known.dim:
         raise ValueError("Pass all unilateral constraints with friction in one call, 0 for those that are smooth.")
     function, numbers = _slips(system, frame, changed.unilateral[-1], count, slip)
-    if before.slip and before.slip != numbers:
-        raise ValueError(f"All contacts must slide in as many directions; these have {numbers}, others {before.slip}.")
+    if known.dim and known.dim != numbers:
+        raise ValueError(f"All contacts must slide in as many directions; these have {numbers}, others {known.dim}.")
     every = jnp.broadcast_to(jnp.asarray(given, float), (count,))
-    if before.slip:
-        every = jnp.concatenate([before.friction, every])
+    if known.dim:
+        every = jnp.concatenate([jnp.asarray(known.coefficients), every])
     if not isinstance(every, Tracer):
         every = np.asarray(every)
-    return replace(changed, friction=every, slips=(*before.slips, function), slip=numbers)
+    return replace(changed, friction=Friction(every, (*known.slips, function), numbers))
 
 
 def _slips(system: Any, frame: Any, sigma: Any, count: int, slip: Any) -> tuple[Any, int]:

@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Int
 
 from holonomy.systems import lagrangian
 from holonomy.systems.constraints import project
-from holonomy.systems.constraints.conditions import Constraints, multipliers
+from holonomy.systems.constraints.conditions import Touch
+from holonomy.systems.constraints.kkt import multipliers
 from holonomy.systems.contact import contact_friction, impact, many_walls
 from holonomy.systems.contact.complementarity import CONTRADICTORY, SOLVED
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
+from holonomy.types import AnyArray
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -40,94 +43,86 @@ _SPANNED = 1e-10  # of a normal: what is left of one in the span of the others
 
 def count(system: System) -> int:
     """How many walls there are."""
-    return 0 if system.constraints is None else sum(system.constraints.walls)
+    return system.constraints.walls.total
 
 
 def facing(system: System) -> int:
     """How many walls are looked at together."""
-    return 0 if system.constraints is None else sum(system.constraints.facing)
-
-
-def given(system: System) -> Constraints:
-    """The constraints of a system that has some."""
-    assert system.constraints is not None
-    return system.constraints
-
-
-class Touch(NamedTuple):
-    """The state of contact: which walls are active; with friction, which contacts stick and where others slide to.
-
-    Where there are many walls, `near` are the numbers of those that this is said of.
-    """
-
-    active: Any
-    sticking: Any = None
-    direction: Any = None
-    near: Any = None
+    return sum(system.constraints.facing)
 
 
 def apart(system: System) -> Touch:
     """No contact."""
-    walls = given(system) if count(system) else None
-    if walls is None:
-        return Touch(np.zeros(0, bool))
+    walls = system.constraints.walls
     near = np.arange(walls.window) if walls.window else None
-    c, r = walls.window or walls.walls[0], walls.walls[1]
-    if not walls.slip:
+    c, r = walls.window or walls.counts[0], walls.counts[1]
+    if not walls.friction.dim:
         return Touch(np.zeros(c + r, bool), near=near)
-    return Touch(np.zeros(c, bool), np.zeros(c, bool), np.zeros((c, walls.slip)), near)
+    return Touch(np.zeros(c, bool), np.zeros(c, bool), np.zeros((c, walls.friction.dim)), near)
 
 
 def touching(system: System, touch: Touch | None) -> System:
     """The system with these walls in contact; None for no motion under way."""
     if not count(system):
         return system
-    active, sticking, direction, near = Touch(None) if touch is None else touch
-    walls = replace(given(system), active=active, sticking=sticking, direction=direction, near=near)
-    return replace(system, constraints=walls)
+    if touch is None:
+        return looking_at(system, None)
+    return replace(system, constraints=replace(system.constraints, touch=touch._replace(near=None), near=touch.near))
+
+
+def looking_at(system: System, near: Int[AnyArray, " c"] | None) -> System:
+    """The system that looks at these of its walls, None for all; no motion under way."""
+    return replace(system, constraints=replace(system.constraints, touch=None, near=near))
+
+
+def with_window(system: System, size: int) -> System:
+    """The system that looks at `size` of its walls together, zero for all of them; the state of contact stays."""
+    given = system.constraints
+    return replace(system, constraints=replace(given, walls=replace(given.walls, window=size)))
 
 
 def windowed(system: System, size: int | None = None) -> System:
     """The system that looks at so many of its walls together, none in contact; by default at all where they are few."""
-    c = given(system).walls[0]
+    c = system.constraints.walls.counts[0]
     size = size or many_walls.WINDOW
-    changed = replace(system, constraints=replace(given(system), window=min(size, c) if c > many_walls.WINDOW else 0))
+    changed = with_window(system, min(size, c) if c > many_walls.WINDOW else 0)
     return touching(changed, apart(changed))
 
 
 def wider(system: System) -> System | None:
     """The system that looks at twice as many of its walls together, None if it looks at all."""
-    walls = given(system)
-    return windowed(system, 2 * walls.window) if 0 < walls.window < walls.walls[0] else None
+    walls = system.constraints.walls
+    return windowed(system, 2 * walls.window) if 0 < walls.window < walls.counts[0] else None
 
 
 def looking_wider(system: System, touch: Touch) -> Touch:
     """The contact as that of a system that looks at more walls together, those looked at so far among them."""
-    walls = given(system)
-    number = jnp.arange(walls.walls[0])
-    before = jnp.any(number[:, None] == touch.near[None, :], axis=1)
+    walls, old = system.constraints.walls, touch.near
+    assert old is not None
+    number = jnp.arange(walls.counts[0])
+    before = jnp.any(number[:, None] == old[None, :], axis=1)
     near = many_walls.smallest(jnp.where(before, -1.0, number.astype(float)), walls.window)
-    k = touch.near.shape[0]
+    k = old.shape[0]
 
     def moved(x: Any) -> Any:
-        return jnp.concatenate([many_walls.carried(touch.near, near, x[:k]), x[k:]])
+        return jnp.concatenate([many_walls.carried(old, near, x[:k]), x[k:]])
 
     return Touch._make([*(None if x is None else moved(jnp.asarray(x)) for x in touch[:3]), near])
 
 
 def rough(system: System) -> int:
     """How many of the walls that are looked at together rub."""
-    return given(system).facing[0] if count(system) and given(system).slip else 0
+    return system.constraints.facing[0] if system.constraints.walls.friction.dim else 0
 
 
 def rubbing(system: System) -> int:
     """How many walls rub."""
-    return given(system).walls[0] if count(system) and given(system).slip else 0
+    return system.constraints.walls.counts[0] if system.constraints.walls.friction.dim else 0
 
 
 def gaps(system: System, t: Any, q: Any, v: Any) -> Any:
     """How far each wall is: unilateral conditions, then those on velocities."""
-    walls = given(system)
+    walls = system.constraints.walls
     parts = [f(t, q, *system.last) for f in walls.unilateral] + [f(t, q, v, *system.last) for f in walls.ratchets]
     return jnp.concatenate(parts)
 
@@ -135,7 +130,7 @@ def gaps(system: System, t: Any, q: Any, v: Any) -> Any:
 def pushes(system: System, t: Any, q: Any, v: Any) -> Any:
     """The multipliers of the walls in contact, zero for the others."""
     local = system.local(q)
-    return multipliers(local, t, *local.enter(v))[given(system).bilateral :][: facing(system)]
+    return multipliers(local, t, *local.enter(v))[system.constraints.equations.total :][: facing(system)]
 
 
 # ── What happens at a wall ────────────────────────────────────────────────────────────────────────────
@@ -174,22 +169,23 @@ def settle(
     place = 1.0 + jnp.max(jnp.abs(q))
     near, crowded = _closest(system, t, q, v, before, met, place)
     before, freed, turned = _renumbered(before, near, freed, turned)
-    walls, was = given(touching(system, before)), before.active
-    met, touched = (jnp.concatenate([walls.of_near(x[: walls.walls[0]]), x[walls.walls[0] :]]) for x in (met, touched))
-    local = touching(system, Touch(None, near=near)).local(q)
+    given, was = touching(system, before).constraints, before.active
+    walls, total = given.walls, given.walls.counts[0]
+    met, touched = (jnp.concatenate([given.of_near(x[:total]), x[total:]]) for x in (met, touched))
+    local = looking_at(system, near).local(q)
     y, w = local.enter(v)
     now = _walls(local, t, y, w)
-    c, r = walls.facing
+    c, r = given.facing
     slope, weight, scale = _scales(now)
     shut = jnp.concatenate([local.gaps(t, y) <= CLOSED * place * slope[:c], jnp.ones(r, bool)])
     closed = shut | was | met
-    e = jnp.concatenate([jnp.asarray(walls.of_near(walls.restitution), q.dtype), jnp.zeros(r, q.dtype)])
+    e = jnp.concatenate([jnp.asarray(given.of_near(walls.restitution), q.dtype), jnp.zeros(r, q.dtype)])
     speed = _size(now.mass, w)
-    hit = impact.impact(now.how, way * now.rates, closed, e, speed, walls.law)  # pyright: ignore[reportArgumentType]
+    hit = impact.impact(now.how, way * now.rates, closed, e, speed, walls.law)
     w = _struck(local, t, y, w, way, now, hit, e)
     rates = now.rates + way * (now.normals @ hit.change)
     rub = None
-    if walls.slip:
+    if walls.friction.dim:
         rub = contact_friction.rubbed(local, t, y, w, now.mass, now.normals, hit.impulses)
         w, rates = w + rub.change, rates + now.normals @ rub.change
     pulls = _accelerations(local, t, y, w, now.normals)
@@ -214,7 +210,7 @@ def settle(
         w = contact_friction.stuck(local, t, y, w, touch.sticking, rub)
     # a condition on velocities that is met is zero by continuity; only another wall's impact strikes it
     sudden = jnp.concatenate([jnp.ones(c, bool), jnp.zeros(r, bool)]) | ~met
-    made = _made((hit.struck & sudden) | (met & touched), before, touch, turned if walls.slip else None)
+    made = _made((hit.struck & sudden) | (met & touched), before, touch, turned if walls.friction.dim else None)
     late = jnp.zeros(made.shape[0], w.dtype).at[c + r : 2 * (c + r)].set(jnp.where(piled & active, way * left, 0.0))
     code = jnp.where(crowded, jnp.int32(Code.crowded), _worst(_code(hit.code, code), rub))
     smooth = (hit.smooth | ~jnp.any(hit.struck)) & ~jnp.any(piled & active)
@@ -223,14 +219,14 @@ def settle(
 
 def _closest(system: System, t: Any, q: Any, v: Any, before: Touch, met: Any, place: Any) -> tuple[Any, Any]:
     """The walls to look at from a state on, None for all, and whether they are too few."""
-    walls = given(system)
+    walls = system.constraints.walls
     if before.near is None:
         return None, jnp.bool_(False)
     local = touching(system, None).local(q)
     y, _ = local.enter(v)
-    c = walls.walls[0]
+    c = walls.counts[0]
     slopes = jnp.sqrt(jnp.sum(jax.jacfwd(lambda x: local.all_gaps(t, x))(y) ** 2, axis=1))
-    held = given(touching(system, before)).everywhere(before.active[: walls.window])
+    held = touching(system, before).constraints.everywhere(before.active[: walls.window])
     known = jax.lax.stop_gradient((local.all_gaps(t, y), slopes))
     return many_walls.closest(*known, met[:c] | held, CLOSED * place, walls.window)
 
@@ -240,6 +236,7 @@ def _renumbered(before: Touch, near: Any, freed: Any, turned: Any) -> tuple[Touc
     if near is None:
         return before, freed, turned
     old, k = before.near, near.shape[0]
+    assert old is not None
 
     def moved(values: Any) -> Any:
         return jnp.concatenate([many_walls.carried(old, near, values[:k]), values[k:]])
@@ -271,7 +268,7 @@ def _made(struck: Any, before: Touch, after: Touch, turned: Any) -> Any:
     """Which records there are: impacts, contacts, releases, and with friction where it begins to stick or to slide."""
     was, now = before.active, after.active
     made = [struck, now & ~was, was & ~now]
-    if turned is not None:
+    if turned is not None and before.sticking is not None and after.sticking is not None:
         made += [after.sticking & was & ~before.sticking, now & ~after.sticking & (before.sticking | turned)]
     return jnp.concatenate(made)
 
@@ -350,7 +347,8 @@ def _code(hit: Any, push: Any) -> Any:
 
 def returned(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
     """A state with the walls in contact at zero, where only their rates were held."""
-    exact = replace(system, constraints=replace(given(system), as_rates=False))
+    given = system.constraints
+    exact = replace(system, constraints=replace(given, treatment=replace(given.treatment, as_rates=False)))
     local = exact.local(q)
     y, w = local.enter(v)
     held = local.hold(t, y, w)
@@ -364,6 +362,6 @@ def returned(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
 
 def at_rest(system: System, t: Any, q: Any, v: Any) -> Any:
     """Which walls are in contact at a state: closed, not being left, and pushing."""
-    system = replace(system, constraints=replace(given(system), window=0))
+    system = with_window(system, 0)
     quiet = [jnp.zeros(count(system), bool)] * 4
     return settle(system, jnp.ones(()), jnp.zeros(()), t, q, v, apart(system), *quiet).touch

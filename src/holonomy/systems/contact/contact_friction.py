@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from holonomy.systems.constraints.conditions import Constraints, multipliers
+from holonomy.systems.constraints.kkt import multipliers
 from holonomy.systems.contact import friction
 from holonomy.systems.contact.impact import stopping
 from holonomy.systems.in_chart import Local
@@ -33,8 +33,7 @@ def rubbed(local: Local, t: Any, y: Any, w: Any, mass: Any, normals: Any, impuls
     slopes = jax.jacfwd(lambda u: local.slips(t, y, u))(w)
     held = local.hold(t, y, w)
     how = friction.contacts(mass, None if held is None else held.normals(t, y), normals, slopes, local.definite)
-    given = _given(local.system)
-    bounds = jnp.asarray(given.of_near(given.friction)) * impulses
+    bounds = _coefficients(local.system) * impulses
     found, code = friction.friction_impulses(how.tangential, local.slips(t, y, w), bounds)
     return Rub(how, slopes, how.tangential.across @ found.reshape(-1), code)
 
@@ -54,28 +53,30 @@ def modes(
         # a slip of two components that has turned round is zero, or has only turned far from where it began
         slipping = length > jnp.where(turned, jnp.maximum(still, _STOPPED * pace * _length(creep)), still)
     direction = slips / jnp.where(slipping, length, 1.0)[:, None]
-    given = _given(local.system)
-    coefficients = jnp.asarray(given.of_near(given.friction))
-    return friction.modes(rub.how, pulls, creep, able, slipping, direction, coefficients)
+    return friction.modes(rub.how, pulls, creep, able, slipping, direction, _coefficients(local.system))
 
 
 def stuck(local: Local, t: Any, y: Any, w: Any, sticking: Any, rub: Rub) -> Any:
     """The velocity with the slips of contacts that stick brought to zero."""
-    held = jnp.repeat(sticking, _given(local.system).slip)
+    held = jnp.repeat(sticking, local.system.constraints.walls.friction.dim)
     how = rub.how.tangential
     return w + how.across @ stopping(how.gram, held, local.slips(t, y, w).reshape(-1))
 
 
 def grips(system: System, t: Any, q: Any, v: Any) -> Any:
     r"""What keeps contacts in their modes: \(\mu\lambda - |\tau|\) where they stick, the slip where they slide."""
-    walls = _given(system)
-    c = walls.facing[0]
+    given = system.constraints
+    assert given.touch is not None
+    active, sticking, direction, _ = given.touch
+    assert sticking is not None
+    assert direction is not None
+    c = given.facing[0]
     local = system.local(q)
     y, w = local.enter(v)
-    forces = multipliers(local, t, y, w)[walls.bilateral :]
-    room = walls.of_near(walls.friction) * forces[:c] - _length(forces[c:].reshape(c, walls.slip))
-    slides = jnp.sum(local.slips(t, y, w) * walls.direction, axis=1)
-    return jnp.where(walls.active, jnp.where(walls.sticking, room, slides), 1.0)
+    forces = multipliers(local, t, y, w)[given.equations.total :]
+    room = _coefficients(system) * forces[:c] - _length(forces[c:].reshape(c, given.walls.friction.dim))
+    slides = jnp.sum(local.slips(t, y, w) * direction, axis=1)
+    return jnp.where(active, jnp.where(sticking, room, slides), 1.0)
 
 
 def _length(vectors: Any) -> Any:
@@ -83,6 +84,6 @@ def _length(vectors: Any) -> Any:
     return jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1.0)), 0.0)
 
 
-def _given(system: System) -> Constraints:
-    assert system.constraints is not None
-    return system.constraints
+def _coefficients(system: System) -> Any:
+    """The coefficients of friction of the walls that are looked at."""
+    return system.constraints.of_near(system.constraints.walls.friction.coefficients)

@@ -30,18 +30,17 @@ again and again: it depends on the order.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from holonomy.systems.constraints.conditions import border, bordered_solve
+from holonomy.systems.constraints.conditions import Law
+from holonomy.systems.constraints.kkt import border, bordered_solve
 from holonomy.systems.contact.complementarity import EXHAUSTED, SOLVED, complementarity
 from holonomy.systems.dense_solve import RANK, back_substitute, factor
 
-Law = Literal["generalised", "joint", "pairwise"]
-LAWS = get_args(Law)
 ROUNDS = 1000
 _NOISE = 256.0  # normal velocities below this many roundings of the speed are none
 _COUPLED = 1e-10  # cosine, in the kinetic metric, from which on two normals act on each other

@@ -171,12 +171,9 @@ class Derivation:
 
     def _constrain(self) -> None:
         """The conditions, and Σₖ λₖ ∂rₖ/∂v: what they add to M a."""
-        ring, held = self.ring, self.system.constraints
-        position: list[Poly] = []
-        speed: list[Poly] = []
-        if held is not None:
-            position = [c for f in held.holonomic for c in self._read("constraint", f, velocity=False)]
-            speed = [c for f in held.velocity for c in self._read("constraint", f, velocity=True)]
+        ring, held = self.ring, self.system.constraints.equations
+        position = [c for f in held.holonomic for c in self._read("constraint", f, velocity=False)]
+        speed = [c for f in held.velocity for c in self._read("constraint", f, velocity=True)]
         self.conditions = [contract(c) for c in (*position, *speed)]
         self.reaction = [ring.zero] * self.n
         for k, condition in enumerate(self.conditions):

@@ -29,7 +29,7 @@ class Names:
         self.p_dot = tuple([sp.Derivative(p, t) for p in self.p])
         self.printed = {q: notation.latex(name) for q, name in zip(self.q, system.names, strict=True)}
         self.printed |= {p: f"p_{{{notation.latex(name)}}}" for p, name in zip(self.p, system.names, strict=True)}
-        held = 0 if system.constraints is None else sum(system.constraints.counts)
+        held = system.constraints.equations.total
         self.multipliers = tuple([sp.Symbol(f"lambda_{k + 1}") for k in range(held)])
         self.values: dict[Any, float] = {}
         self.parameters: dict[str, Any] = {}

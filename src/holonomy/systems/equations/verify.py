@@ -63,11 +63,11 @@ def check(system: System, names: Names, found: Symbolic) -> None:
 def _reference(system: System) -> Any:
     """(t, q, v, a) -> known values, all derivatives by automatic differentiation."""
     function, n = system.raw_lagrangian, system.space.point_dim
-    held = system.constraints
+    held = system.constraints.equations
     p = (system.parameters,) if system.parametric else ()
 
     def conditions(t: Any, q: Any, v: Any) -> dict[str, Any]:
-        if held is None:
+        if not held.total:
             return {}
         position = [f(t, q, *p) for f in held.holonomic]
         normals = [jax.jacfwd(f, argnums=1)(t, q, *p) for f in held.holonomic]
@@ -90,8 +90,8 @@ def _reference(system: System) -> Any:
     # Lagrangian itself comes from JAX as well, so that a wrong graph is seen.
     flat = scalarise(everything, (np.float64(0.0), np.zeros(n), np.zeros(n)))
     nodes = [node for out in flat.outputs for node in out.nodes]
-    names = ["L", "M", *(["N"] if held is not None else []), "Q"]  # in the order of jax.tree.leaves
-    names += [*(["conditions"] if held is not None else []), "f", "p", "pull"]
+    names = ["L", "M", *(["N"] if held.total else []), "Q"]  # in the order of jax.tree.leaves
+    names += [*(["conditions"] if held.total else []), "f", "p", "pull"]
 
     def at(t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[str, Any]:
         values = iter(evaluate(nodes, [np.asarray(t), q, v, np.array(flat.numbers)]))
