@@ -1,10 +1,13 @@
 """Systems and runs in another process, and as copies: the same motion, bit for bit."""
 
 import copy
+import multiprocessing
+import operator
 import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ import pytest
 
 import holonomy as hl
 from holonomy.models import catalogue
+from holonomy.trace import function
 from holonomy.trace.function import trace
 
 CHILD = """
@@ -114,6 +118,47 @@ def test_systems_move_the_same_in_another_process(pickler: Any, tmp_path: Path) 
 @pytest.mark.proof
 def test_every_system_moves_the_same_in_another_process(tmp_path: Path) -> None:
     same_in_another_process(pickle, list(SYSTEMS), tmp_path)
+
+
+class Carried:
+    """Anything, by cloudpickle where a pool pickles it: joblib and Dask do the same."""
+
+    def __init__(self, value: Any):
+        self._value = value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return cloudpickle.loads, (cloudpickle.dumps(self._value),)
+
+
+@pytest.mark.proof
+def test_workers_of_a_pool_simulate_the_same() -> None:
+    """Processes that are started anew; systems go there, with events that are lambdas, and runs come back."""
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        waiting = {}
+        for name in ("double_pendulum", "wall", "event"):
+            system, arguments, options = SYSTEMS[name]
+            job: Any = Carried(partial(hl.simulate, system, *arguments, **options))  # what it carries, in the worker
+            waiting[name] = pool.submit(operator.call, job)
+        for name, future in waiting.items():
+            run, mine = future.result(120), moved_here(name)
+            for here, there in zip(jax.tree.leaves(mine), jax.tree.leaves(run), strict=True):
+                np.testing.assert_array_equal(here, there, err_msg=name)
+            assert str(run.certificate) == str(mine.certificate)
+
+
+def test_a_pickle_of_another_minor_release_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = SYSTEMS["double_pendulum"][0]
+    major, minor, *_ = hl.__version__.split(".")
+
+    def made_by(version: str) -> bytes:
+        with monkeypatch.context() as other:
+            other.setattr(function, "__version__", version)
+            return pickle.dumps(system)
+
+    assert jax.tree.structure(pickle.loads(made_by(f"{major}.{minor}.77"))) == jax.tree.structure(system)
+    for version in (f"{major}.{int(minor) + 1}.0", f"{int(major) + 1}.{minor}.0"):
+        with pytest.raises(pickle.UnpicklingError, match=f"pickled by Holonomy {version}, and here is"):
+            pickle.loads(made_by(version))
 
 
 def test_copies_move_the_same() -> None:

@@ -14,9 +14,10 @@ import numpy as np
 from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 
+from holonomy import __version__
 from holonomy.trace.graph.dag import structural
 from holonomy.trace.jaxpr import JAXPRS, called, parts
-from holonomy.trace.pickling import pack, unpack
+from holonomy.trace.pickling import check_release, pack, unpack
 
 # Calls that mean nothing beyond what they call; those with derivatives of their own stay whole.
 _INLINED = frozenset(["jit", "pjit", "closed_call", "core_call"])
@@ -47,7 +48,7 @@ class Program:
         self._hash = hash(key)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (pack(self.instructions, (self.slots_in, self.outputs, self.key[:2])),)
+        return _unpickled, (pack(self.instructions, (self.slots_in, self.outputs, self.key[:2])), __version__)
 
     def __deepcopy__(self, memo: Any) -> Program:
         return self
@@ -143,7 +144,8 @@ def _single_params(primitive: Any, params: dict[str, Any]) -> dict[str, Any]:
 _interned: WeakValueDictionary[Hashable, Program] = WeakValueDictionary()
 
 
-def _unpickled(data: bytes) -> Program:
+def _unpickled(data: bytes, release: str) -> Program:
+    check_release(release)
     instructions, (slots_in, outputs, heads) = unpack(data)
     return _program(slots_in, instructions, outputs, heads)
 

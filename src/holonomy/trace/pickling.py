@@ -20,6 +20,7 @@ import jax.extend.core as jex
 import jax.extend.core.primitives
 import numpy as np
 
+from holonomy import __version__
 from holonomy.trace.jaxpr import JAXPRS, parts
 
 DEEPEST: Final = 4
@@ -35,6 +36,15 @@ def _primitives() -> dict[str, Any]:
     """The primitives of JAX by name, from its public modules."""
     modules = (jax.lax, jax.lax.linalg, jax.extend.core.primitives)
     return {p.name: p for module in modules for p in vars(module).values() if isinstance(p, jex.Primitive)}
+
+
+def check_release(made_by: str) -> None:
+    """Raise `UnpicklingError` for what another minor release of Holonomy has pickled: its objects may be others."""
+    if made_by.split(".")[:2] != __version__.split(".")[:2]:
+        raise pickle.UnpicklingError(
+            f"This was pickled by Holonomy {made_by}, and here is {__version__}. Pickles are for processes of the same "
+            "minor release; to keep a run, use run.save and hl.load."
+        )
 
 
 def pack(instructions: Sequence[tuple[Any, ...]], more: tuple[Any, ...]) -> bytes:
