@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -295,6 +296,19 @@ def test_interrupting(swing: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "The run was interrupted. It stopped at t = " in done.stderr
     assert 0 < hl.load(tmp_path / "swing.nc").t[-1] < 10
     (tmp_path / "swing.nc").unlink()
+
+    if hasattr(signal, "setitimer"):
+        armed: list[float] = []
+
+        def out_of_time(*args, progress=None, **kwargs):
+            return simulate(*args, progress=lambda fraction: signal.raise_signal(signal.SIGALRM), **kwargs)
+
+        monkeypatch.setattr(hl, "simulate", out_of_time)
+        monkeypatch.setattr(signal, "setitimer", lambda which, seconds: armed.append(seconds))
+        done = holonomy("run", swing, "--out", tmp_path, "--t-end", 10, "--seconds", 33)
+        assert (done.exit_code, armed) == (130, [33.0, 0.0])
+        assert 0 < hl.load(tmp_path / "swing.nc").t[-1] < 10
+        (tmp_path / "swing.nc").unlink()
 
     def early(*args, **kwargs):
         raise KeyboardInterrupt

@@ -93,21 +93,20 @@ class _TooLong(BaseException):
 
 
 @contextmanager
-def _at_most(seconds: float, what: str) -> Generator[None]:
-    """End the block after some seconds with a sentence, where the system has such an alarm."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+def _alarm(seconds: float | None, error: type[BaseException]) -> Generator[None]:
+    """Raise the error in the block after some seconds, where the system has such an alarm."""
+    main = threading.current_thread() is threading.main_thread()
+    if seconds is None or not main or not hasattr(signal, "setitimer"):
         yield
         return
 
     def over(number: int, frame: object) -> None:
-        raise _TooLong
+        raise error
 
     before = signal.signal(signal.SIGALRM, over)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
-    except _TooLong:
-        raise _Stop(f"{what} was given up after {seconds:g} s; --seconds allows more.", FAILED) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
@@ -147,6 +146,9 @@ def run(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Write over files that are there.")] = False,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.0, metavar="TIME", help="Stop after so many seconds, as Ctrl-C does.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     traceback: Traceback = False,
 ) -> None:
@@ -154,7 +156,8 @@ def run(
     from holonomy.scene import changed, load
 
     read = changed(load(scene), _changes(change or []), t_end, dt, source=scene.name)
-    performance = _performed(read, out, scene, force, progress=not quiet and sys.stdout.isatty())
+    with _alarm(seconds, KeyboardInterrupt):
+        performance = _performed(read, out, scene, force, progress=not quiet and sys.stdout.isatty())
     if not quiet:
         _report(read.title, performance)
     if not performance.run.result.ok:
@@ -212,8 +215,11 @@ def derive(
     if latex and sympy:
         raise _Stop("--latex and --sympy print different things; choose one.", BAD_INPUT)
     try:
-        with _at_most(seconds, f"{scene.name}: the derivation"):
+        with _alarm(seconds, _TooLong):
             equations = build(load(scene)).system.equations()
+    except _TooLong:
+        sentence = f"{scene.name}: the derivation was given up after {seconds:g} s; --seconds allows more."
+        raise _Stop(sentence, FAILED) from None
     except SceneError as error:
         raise error.inside(scene.name) from error
     except ValueError as error:
