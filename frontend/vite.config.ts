@@ -1,4 +1,4 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig } from "vite";
 
 /** KaTeX names each font in three formats for browsers of three ages. Those that run this page read the first of them. */
 const oneFormat = {
@@ -22,5 +22,4 @@ export default defineConfig({
     chunkSizeWarningLimit: 900,
   },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  test: { include: ["tests/**/*.test.ts"], environment: "node" },
 });

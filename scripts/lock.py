@@ -5,12 +5,13 @@
 | `requirements/dev.txt` | everything that the checks need | every supported Python |
 | `requirements/run.txt` | what the package with all its extras and its set-up need | every supported Python |
 | `requirements/oldest.txt` | the oldest versions that pyproject.toml allows, tests included | the oldest Python |
+| `requirements/uv.txt` | uv, which writes these files | every supported Python |
 
 uv solves the first two for all Pythons at once: where a newer Python can have a newer version, the file has a line for
 each, with a marker. Every version must have wheels for every supported Python on Linux with x86-64; this is checked,
 and no Python has to be installed for it. No registry address and no path of this machine is written into the files, so
 they can be installed from any index that serves the same packages. Give `--upgrade` to take newer versions; without it
-a version stays while it satisfies pyproject.toml.
+a version stays while it satisfies pyproject.toml; `--upgrade` takes a newer uv, too.
 """
 
 import os
@@ -19,7 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from environment import EXTRAS, create, interpreter, pip, supported, usable
+from environment import EXTRAS, LOCKED_OPTIONS, create, interpreter, pip, supported, usable
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / ".cache" / "lock-venv"
@@ -35,13 +36,31 @@ SHARED = (
 
 
 def compiler() -> Path:
-    """The program uv, in a small environment of its own that is made on the first call."""
+    """The program uv, in a small environment of its own: the version that `requirements/uv.txt` pins by its hashes."""
     uv = interpreter(TOOL).with_name("uv.exe" if sys.platform == "win32" else "uv")
-    if not uv.exists():
+    pinned = ROOT / "requirements" / "uv.txt"
+    stamp = TOOL / ".holonomy-uv"
+    if not (uv.exists() and stamp.exists() and stamp.read_bytes() == pinned.read_bytes()):
         if not usable(TOOL):
             create(TOOL)
-        pip(TOOL, "--only-binary=:all:", "uv")
+        pip(TOOL, *LOCKED_OPTIONS, "-r", str(pinned))
+        stamp.write_bytes(pinned.read_bytes())
     return uv
+
+
+def pin_uv() -> None:
+    """Pin the newest uv, which from the next call on writes the locks."""
+    command = [compiler(), "pip", "compile", *SHARED, "--universal", "--no-annotate", "--upgrade"]
+    python = f"--python-version={dotted(supported()[0])}"
+    done = subprocess.run(
+        [*command, python, "--output-file=requirements/uv.txt", "-"],
+        cwd=ROOT,
+        input=b"uv",
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"uv found no version of itself: {done.stderr.decode().strip()}")
 
 
 def extras(names: str) -> list[str]:
@@ -87,6 +106,8 @@ def main(arguments: list[str]) -> None:
         sys.exit(f"make lock takes the options --upgrade and --upgrade-package=NAME, not {unknown[0]}.")
     versions = supported()
     os.environ.pop("VIRTUAL_ENV", None)
+    if "--upgrade" in arguments:
+        pin_uv()
     universal = ("--universal", f"--python-version={dotted(versions[0])}", "--fork-strategy=requires-python")
     compile_file("dev", *universal, *extras(EXTRAS["dev"]), *arguments)
     compile_file("run", *universal, *extras(EXTRAS["run"]), "--constraint=requirements/dev.txt", *arguments)

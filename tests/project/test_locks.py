@@ -47,7 +47,7 @@ def asked(extras: str) -> Iterator[Requirement]:
             yield requirement
 
 
-@pytest.mark.parametrize("name", ["run", "dev", "oldest"])
+@pytest.mark.parametrize("name", ["run", "dev", "oldest", "uv"])
 def test_requirements_are_pins_with_hashes_and_nothing_else(name: str) -> None:
     lines = [line for line in text(name).splitlines() if line.strip() and not line.lstrip().startswith("#")]
     found = [line for line in lines if PIN.match(line)]

@@ -4,6 +4,7 @@ import ast
 import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -367,6 +368,40 @@ def test_packages_of_npm_run_nothing_when_they_are_installed() -> None:
         name for name, one in lock["packages"].items() if one.get("hasInstallScript") and not one.get("optional")
     ]
     assert needing == []
+
+
+def test_the_pages_are_built_without_a_browser_and_tools_for_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they are built from and with stands among the dependencies; all else is left out."""
+    (tmp_path / "player").mkdir()
+    for name in ("index.html", "player/player.js"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr(node, "STATIC", tmp_path)
+    had: set[str] = set()
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0, "")
+
+    monkeypatch.setattr(node, "once", lambda name, fingerprint: name in had)
+    monkeypatch.setattr(node, "done", lambda name, fingerprint: had.add(name))
+    monkeypatch.setattr(node, "tools", lambda: (["npm"], {}))
+    monkeypatch.setattr(node.subprocess, "run", run)
+    node.build()
+    assert [command[1] for command in commands] == ["ci", "run"]
+    assert "--omit=dev" in commands[0]
+    node.install()
+    assert "--omit=dev" not in commands[-1]
+    node.build()
+    node.install("run")
+    assert len(commands) == 3, "what is there is not installed again"
+    lock = json.loads((ROOT / "frontend" / "package-lock.json").read_text())["packages"]
+    assert lock["node_modules/@sparticuz/chromium"]["dev"]
+    for file in ("vite.config.ts", "vite.player.config.ts"):
+        for package in re.findall(r'from "([^".:]+)"', (ROOT / "frontend" / file).read_text()):
+            assert not lock[f"node_modules/{package}"].get("dev"), package
 
 
 def test_an_unknown_failure_of_npm_is_shown_as_it_is() -> None:
