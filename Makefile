@@ -10,13 +10,14 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help studio test demo proof compat newest bench docs clean lock wheel format lint types unit frontend browser python python-dev node pages
+.PHONY: help studio test demo proof fuzz compat newest bench docs clean lock sbom wheel format lint types unit frontend browser python python-dev node pages
 
 help:
 	@echo "make studio   set up, then open the studio in a browser"
 	@echo "make test     set up, then run every check that decides whether a change is right"
 	@echo "make demo     run a scene without a browser: certificate, data and picture in out/"
 	@echo "make proof    the long runs"
+	@echo "make fuzz     damaged formulas, scenes, messages and run files for some minutes"
 	@echo "make compat   test the oldest and the newest supported Python, each with its locked packages"
 	@echo "make newest   test the newest packages of the index, whatever the lock says"
 	@echo "make bench    measure against peers"
@@ -24,6 +25,7 @@ help:
 	@echo "make wheel    build the wheel into dist/"
 	@echo "make format   put Python and frontend files in their standard form"
 	@echo "make lock     write the hashed requirements files anew"
+	@echo "make sbom     list all locked packages in dist/holonomy.cdx.json (CycloneDX)"
 	@echo "make clean    remove all that these commands made"
 
 # ── Set-up ───────────────────────────────────────────────────────────────────────────────────────
@@ -63,7 +65,8 @@ types: python-dev
 # `make compat` and `make proof` check types, with the compilation that users get.
 UNIT := geometry spaces trace,testing systems motion models,study scene,viewer,test_cli.py,test_extras.py show,studio project
 UNTYPED := systems motion models,study
-unit: python-dev pages
+# The frontend's packages for checks first: what the pages need is among them, and nothing is installed twice.
+unit: python-dev node pages
 ifeq ($(ARGS),)
 	set -e; for group in $(UNIT); do \
 		case " $(UNTYPED) " in *" $$group "*) types=0 ;; *) types=1 ;; esac; \
@@ -77,7 +80,7 @@ frontend: python-dev node
 	$(NODE) npm run check
 	$(NODE) npm test
 
-browser: python-dev pages
+browser: python-dev node pages
 	$(NODE) npm run browser
 
 docs: python-dev node
@@ -85,6 +88,11 @@ docs: python-dev node
 
 proof: python-dev pages
 	$(PYTEST) --dist worksteal --timeout 900 -m proof $(ARGS)
+
+# Each of four kinds of input for SECONDS: formulas, scenes, messages, run files.
+SECONDS ?= 60
+fuzz: python-dev
+	$(BIN)/python -W ignore -m tests.fuzz $(SECONDS) $(ARGS)
 
 # The pages first: examples in the documents use the viewer that is built with them.
 compat: pages
@@ -107,6 +115,9 @@ format: python-dev node
 
 lock:
 	@$(PYTHON) scripts/lock.py $(ARGS)
+
+sbom:
+	@$(PYTHON) scripts/sbom.py $(ARGS)
 
 clean:
 	rm -rf .venv .cache site out dist build .pytest_cache .ruff_cache .hypothesis
