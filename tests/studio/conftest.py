@@ -251,11 +251,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     identity = ServerIdentity(listener.getsockname()[1])
     lab = PendulumLab()
     services = fake_services(lab)
-
-    def admit(address: tuple[str, int] | None) -> None:
-        listener.connections.admit(address)
-
-    running = server(application((lab,), identity, services, static=static, admit=admit))
+    running = server(application((lab,), identity, services, static=static, admit=listener.connections.admit))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     yield Studio(identity, services, listener)

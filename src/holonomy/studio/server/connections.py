@@ -27,12 +27,17 @@ class Connections:
     beyond `MOST_STRANGERS` closes the oldest, so that whoever shows the token at once always gets in.
     """
 
-    def __init__(self, seconds: float = SECONDS):
-        self._seconds = seconds
+    def __init__(self) -> None:
+        self.seconds = SECONDS
         self._most = max(_descriptors() - RESERVED, MOST_STRANGERS + 1)
         self._strangers: dict[tuple[str, int], _Connection] = {}  # the oldest first
         self._known: dict[tuple[str, int], _Connection] = {}
         self._ending: set[_Connection] = set()
+
+    @property
+    def strangers(self) -> int:
+        """How many connections have not shown the token."""
+        return len(self._strangers)
 
     @property
     def busy(self) -> bool:
@@ -52,7 +57,7 @@ class Connections:
             if not self._strangers:
                 return False
             self.end(next(iter(self._strangers.values())))
-        connection.timer = asyncio.get_running_loop().call_later(self._seconds, self.end, connection)
+        connection.timer = asyncio.get_running_loop().call_later(self.seconds, self.end, connection)
         self._strangers[connection.address] = connection
         return True
 

@@ -110,6 +110,7 @@ def server(app: ASGIApp) -> uvicorn.Server:
         ws_per_message_deflate=False,  # frames are small and do not compress; latency counts
         ws_ping_interval=20.0,
         ws_ping_timeout=20.0,
+        proxy_headers=False,  # a connection is known by its own address, not by one that the client names
         server_header=False,
         date_header=False,
         timeout_graceful_shutdown=1,
