@@ -195,7 +195,7 @@ class Sphere(AbstractSpace):
 
     def _unit(self, x: Point) -> Float[Array, " ambient"]:
         x = self._embed(x) if self.flat_chart else x
-        return x / jnp.sqrt(jnp.sum(x * x))
+        return em.unit(x)
 
     def _enter(self, x: Point, v: Vector) -> Float[Array, " ambient"]:
         return jax.jvp(self._embed, (x,), (v,))[1] if self.flat_chart else v

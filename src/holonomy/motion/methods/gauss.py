@@ -98,6 +98,7 @@ class Gauss(AbstractMethod):
         def until_end(rows: Any) -> Any:
             return h * (b @ rows + b_low @ rows)
 
+        @jax.jit  # traced once, though the equations need it in several places
         def gradients(w: Any) -> tuple[Any, Any, Any]:
             positions = y[None] + until_stages(w)
             slopes = jax.vmap(lambda *at: moving_chart.slopes(local, *at))(times, positions, w)
