@@ -62,7 +62,7 @@ types: python-dev
 # Without ARGS the tests run in groups, each in processes of its own: what XLA compiled for one group is not kept for the
 # next, so that a process stays under 1.5 GB. A test checks that the groups name everything in tests/. In the groups of
 # UNTYPED types are not checked at run time, which takes a quarter of their time, and everywhere XLA compiles quickly:
-# `make compat` and `make proof` check types, with the compilation that users get.
+# `make proof` checks types, with the compilation that users get, as `make compat` has for the newest set.
 UNIT := geometry spaces trace,testing systems motion models,study scene,viewer,test_cli.py,test_extras.py show,studio project
 UNTYPED := systems motion models,study
 # The frontend's packages for checks first: what the pages need is among them, and nothing is installed twice.

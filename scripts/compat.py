@@ -43,6 +43,9 @@ EVERYTHING = "build,bench,test"
 # In the oldest set, old packages meet recent ones whose names they use before these were deprecated. That works, so it
 # sets no lower bound: such warnings are errors everywhere else.
 OLD_WARNINGS = ("-W", "default::DeprecationWarning")
+# `make proof` checks types at run time. The newest set is compiled as users get it, the oldest quickly.
+SETTINGS = {"HOLONOMY_MEMORY_LIMIT": "0", "HOLONOMY_TYPES": "0"}
+OLD_SETTINGS = SETTINGS | {"HOLONOMY_XLA": "quick"}
 
 IMPORT = "import holonomy; [getattr(holonomy, name) for name in holonomy.__all__]"
 INSTALLED = """
@@ -125,8 +128,10 @@ def prepare_newest(python: str) -> Path:
     return folder
 
 
-def run_tests(name: str, folder: Path, tests: tuple[str, ...], warnings: tuple[str, ...] = ()) -> Outcome:
-    """Import the package, then run tests, in an environment."""
+def run_tests(
+    name: str, folder: Path, tests: tuple[str, ...], warnings: tuple[str, ...] = (), settings: dict[str, str] = SETTINGS
+) -> Outcome:
+    """Import the package, then run tests, in an environment; `settings` are the switches of tests/conftest.py."""
     began = time.monotonic()
     installed = ask(folder, INSTALLED)
     python = version_of(str(interpreter(folder))).split()[0]
@@ -138,7 +143,7 @@ def run_tests(name: str, folder: Path, tests: tuple[str, ...], warnings: tuple[s
     failed = ["import holonomy"] if imported.returncode else []
     options = ["-q", "-n", "2", "--dist", "loadfile", "-m", "not proof", f"--junitxml={report}", *warnings, *tests]
     command = [interpreter(folder), "-m", "pytest", *options]
-    ended = subprocess.run(command, cwd=ROOT, env=os.environ | {"HOLONOMY_MEMORY_LIMIT": "0"}, check=False)
+    ended = subprocess.run(command, cwd=ROOT, env=os.environ | settings, check=False)
     passed, wrong = read_report(report)
     failed += wrong or ([f"pytest (status {ended.returncode})"] if ended.returncode else [])
     return Outcome(name, python, installed["jax"], passed, failed, time.monotonic() - began)
@@ -187,7 +192,7 @@ def locked(tests: tuple[str, ...], found: dict[tuple[int, int], str]) -> list[Ou
     oldest, newest = supported()[0], max(found)
     if oldest in found:
         folder = prepare("oldest", found[oldest], ROOT / "requirements" / "oldest.txt")
-        outcomes.append(run_tests("oldest", folder, tests or OLDEST_TESTS, OLD_WARNINGS))
+        outcomes.append(run_tests("oldest", folder, tests or OLDEST_TESTS, OLD_WARNINGS, OLD_SETTINGS))
     else:
         print("Python {}.{} is not on this machine, so the oldest packages are not tested.".format(*oldest))
     folder = prepare("newest", found[newest], ROOT / "requirements" / "dev.txt")
