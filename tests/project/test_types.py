@@ -32,7 +32,6 @@ LEFT = {
     "motion/methods/moving_chart.py": 25,
     "motion/methods/rank_guard.py": 31,
     "motion/methods/through_singular.py": 11,
-    "motion/methods/variational_step.py": 7,
     "motion/run/build.py": 2,
     "motion/run/foreign.py": 1,
     "motion/run/hdf5_reader.py": 1,

@@ -23,6 +23,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 
+from holonomy.root_finding import Iterate, iterate
 from holonomy.types import Count, Flag, Number, Scalar, Vector
 
 _STAGES = 8
@@ -153,19 +154,17 @@ def _step(rate: Callable[[Array, Array], Array], how: _How, t: Array, y: Array, 
         size = jnp.abs(y) + h * jnp.max(jnp.abs(k), axis=0)
         return size + 1e-3 * jnp.max(size) + jnp.finfo(y.dtype).tiny
 
-    def going(state: tuple[Array, Array, Array, Array]) -> Array:
-        _, change, before, count = state
+    def judge(it: Iterate, new: Array) -> tuple[Array, None, Array]:
+        change = jnp.max(h * jnp.abs(new - it.z) / scale(new)[None, :])
         # an iteration that no longer improves is at round-off, or does not converge
-        return (change > 0.5 * eps) & ((change < 0.7 * before) | (count < 4)) & (count < _MAX_ITERATIONS)
+        improves = (change < 0.7 * it.change) | (it.made < 3)
+        return change, None, ~((change > 0.5 * eps) & improves)
 
-    def iterate(state: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
-        k, change, _, count = state
-        new = stages(times, y[None, :] + h * (a @ k))
-        return new, jnp.max(h * jnp.abs(new - k) / scale(new)[None, :]), change, count + 1
-
-    k = jnp.tile(rate(t, y), (_STAGES, 1))
-    big = jnp.asarray(jnp.inf, y.dtype)
-    k, change, *_ = jax.lax.while_loop(going, iterate, (k, big, big, jnp.zeros((), int)))
+    begin = jnp.tile(rate(t, y), (_STAGES, 1))
+    found = iterate(
+        lambda k: stages(times, y[None, :] + h * (a @ k)), judge, lambda _, new: new, begin, _MAX_ITERATIONS
+    )
+    k, change = found.z, found.change
     sizes = jnp.max(h * jnp.abs(jnp.asarray(_COEFFICIENTS, y.dtype) @ k) / scale(k)[None, :], axis=1)
     variation, tail = jnp.max(sizes), jnp.max(sizes[-2:])
     # V (T/V)^(16/7) below its value for V = 1 and T = how.tail; a variation of rounding errors is no variation

@@ -8,13 +8,13 @@ quadratic in v or independent of t.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from holonomy.root_finding import Iterate, implicit, iterate
 from holonomy.systems.dense_solve import solve
-from holonomy.types import Matrix, Number, Scalar, Vector
+from holonomy.types import Count, Flag, Matrix, Number, Scalar, Vector
 
 Lagrangian = Callable[[Number, Vector, Vector], Scalar]
 Force = Callable[[Number, Vector, Vector], Vector]
@@ -64,23 +64,15 @@ def velocity(lagrangian: Lagrangian, t: Number, q: Vector, p: Vector, guess: Vec
     def residual(w: Vector) -> Vector:
         return momentum(lagrangian, t, q, w) - p
 
-    def correct(w: Vector) -> Vector:
+    def correction(w: Vector) -> Vector:
         return solve(mass_matrix(lagrangian, t, q, w), residual(w), definite)
 
-    def newton(_: Any, start: Vector) -> Vector:
-        def going(carry: Any) -> Any:
-            _, size, last, count = carry
-            return (count < _NEWTON) & (size > 0) & ((size < 0.5 * last) | (count < 2))
+    def judge(it: Iterate, step: Vector) -> tuple[Scalar, None, Flag]:
+        size = jnp.max(jnp.abs(step))
+        return size, None, ~((size > 0) & ((size < 0.5 * it.change) | (it.made < 1)))
 
-        def once(carry: Any) -> Any:
-            w, size, _, count = carry
-            change = correct(w)
-            return w - change, jnp.max(jnp.abs(change)), size, count + 1
+    def find(start: Vector) -> tuple[Vector, Flag, Count]:
+        last = iterate(correction, judge, jnp.subtract, start, _NEWTON)
+        return last.z, last.done, last.made
 
-        infinite = jnp.full((), jnp.inf, start.dtype)
-        return jax.lax.while_loop(going, once, (start, infinite, infinite, 0))[0]
-
-    def tangent_solve(linear: Any, y: Vector) -> Vector:
-        return solve(jax.jacfwd(linear)(jnp.zeros_like(y)), y, definite)
-
-    return jax.lax.custom_root(residual, guess, newton, tangent_solve)
+    return implicit(residual, find, guess, lambda matrix, y: solve(matrix, y, definite))[0]

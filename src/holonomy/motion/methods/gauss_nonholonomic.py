@@ -21,7 +21,8 @@ import numpy as np
 from holonomy.motion.methods import moving_chart, phase_state
 from holonomy.motion.methods.base import Status
 from holonomy.motion.methods.phase_state import Phase, Stages
-from holonomy.systems import System, lagrangian, root_finding
+from holonomy.root_finding import newton
+from holonomy.systems import System, lagrangian
 from holonomy.systems.constraints import project
 from holonomy.systems.constraints.kkt import with_idle
 from holonomy.systems.dense_solve import back_substitute, eliminate_or_pass, factor
@@ -70,7 +71,7 @@ def step(
     both = jax.vmap(lambda row: back_substitute(mass, row))(before + ahead).T
     matrix, kept = eliminate_or_pass(with_idle(ahead @ both, idle), held.passes)
 
-    z, found, count = root_finding.solve(
+    z, found, count = newton(
         residual,
         _direction(parts, mass, matrix, before, ahead, both),
         lambda change: jnp.max(jnp.abs(change[: (s + 1) * n].reshape(s + 1, n)), axis=0),

@@ -14,7 +14,8 @@ from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.gauss_coefficients import basis
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.radau_equations import Equations, tableau
-from holonomy.systems import System, lagrangian, root_finding
+from holonomy.root_finding import newton
+from holonomy.systems import System, lagrangian
 from holonomy.systems.constraints import kkt, project
 from holonomy.systems.result_code import Code
 from holonomy.types import Multipliers, Point, Tangent, Time
@@ -102,7 +103,7 @@ class Radau(AbstractMethod):
         held = local.hold(t, now.y, now.stages[-1])
         step = Equations(self.stages, self.at, local, held, t, h, now.y, now.p)
         guess = step.join(*(_extrapolated(x, phase_state.ratio(now, h)) for x in (now.stages, state.reactions)))
-        z, found, count = root_finding.solve(
+        z, found, count = newton(
             step.residual,
             step.direction(guess),
             lambda change: jnp.max(jnp.abs(step.split(change)[0]), axis=0),

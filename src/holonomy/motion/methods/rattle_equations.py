@@ -10,7 +10,8 @@ from jaxtyping import Array, Float
 
 from holonomy.motion.methods.base import Status
 from holonomy.motion.methods.phase_state import Phase
-from holonomy.systems import lagrangian, root_finding
+from holonomy.root_finding import newton
+from holonomy.systems import lagrangian
 from holonomy.systems.constraints.conditions import Held
 from holonomy.systems.constraints.kkt import border, bordered_solve, with_idle
 from holonomy.systems.dense_solve import back_substitute, eliminate_or_pass, factor
@@ -79,7 +80,7 @@ def to_surface(
     coupled = 0.5 * h * (across @ back_substitute(matrix, jnp.abs(ahead) @ jnp.abs(y)))
     rounding = jnp.abs(y) / jnp.abs(h) + jnp.abs(coupled)
     guess = jnp.concatenate([v, v, last])
-    z, found, count = root_finding.solve(
+    z, found, count = newton(
         residual,
         direction,
         lambda step: _speeds(step, n),
@@ -114,7 +115,7 @@ def to_tangent(local: Local, held: Held, t: Time, y: Vector, p: Vector, w: Vecto
 
     guess = jnp.concatenate([w, jnp.zeros(normals.shape[0], w.dtype)])
     speed = jnp.abs(back_substitute(factor(mass, local.definite), p))
-    z, found, _ = root_finding.solve(
+    z, found, _ = newton(
         residual,
         direction,
         lambda step: jnp.abs(step[:n]),

@@ -9,15 +9,19 @@ separate code, compiled only when it is needed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-_FIXED_POINT = 60
-_NEWTON = 25
-_NOISE = 1e-9
-_LOST = 0.25
+from holonomy.root_finding import Iterate, Stall, exact_direction, implicit, iterate
+from holonomy.types import Count, Flag, Scalar, Tree
+
+_FIXED_POINT = 60  # iterations with a frozen mass matrix at most; a contraction by one half needs 53 for all digits
+_NEWTON = 25  # iterations with the exact Jacobian at most
+_ROUND_OFF = 1e4  # in units of round-off: residuals and corrections below this may be rounding
+_NOISE = 1e-9  # where the Lagrangian cancels digits, residuals may stop shrinking as high as this part of the momenta
+_LOST = 0.25  # in units of round-off: a residual that the next correction would leave is lost in rounding
 
 
 class Balance(NamedTuple):
@@ -27,25 +31,21 @@ class Balance(NamedTuple):
     bodies beside heavy ones are solved for as well as alone.
     """
 
-    residual: Any
-    momenta: Any
-    speeds: Any
+    residual: Float[Array, "*stages n"]
+    momenta: Float[Array, "*stages n"]
+    speeds: Float[Array, "*stages n"]
 
 
-class _Iterate(NamedTuple):
-    w: Any
-    change: Any
-    whole: Any
-    best: Any
-    best_whole: Any
-    stalled: Any
-    count: Any
-    done: Any
+class _Correction(NamedTuple):
+    """The balance at an iterate, and the correction that it asks for."""
+
+    balance: Balance
+    step: Array
 
 
 def solve(
-    balance: Callable[[Any], Balance], precondition: Callable[[Any], Any], guess: Any, iteration: str
-) -> tuple[Any, tuple[Any, Any]]:
+    balance: Callable[[Array], Balance], precondition: Callable[[Array], Array], guess: Array, iteration: str
+) -> tuple[Tree, tuple[Flag, Count]]:
     """The root of the balance near `guess`, with whether it was found and the number of iterations.
 
     `iteration` is ``"fixed point"``, ``"newton"``, or ``"both"``, one after the other where the first fails.
@@ -54,73 +54,56 @@ def solve(
     the arithmetic allows. Derivatives of the root are those of the implicit function theorem.
     """
 
-    def residual(w: Any) -> Any:
+    def residual(w: Array) -> Array:
         return balance(w).residual
 
-    def newton_direction(w: Any, value: Any) -> Any:
-        matrix = jax.jacfwd(lambda x: residual(x.reshape(w.shape)).ravel())(w.ravel())
-        return jnp.linalg.solve(matrix, value.ravel()).reshape(w.shape)
+    def simplified(w: Array) -> _Correction:
+        now = balance(w)
+        return _Correction(now, precondition(now.residual))
 
-    def find(_: Any, start: Any) -> tuple[Any, tuple[Any, Any]]:
+    def newton(w: Array) -> _Correction:
+        now = balance(w)
+        return _Correction(now, exact_direction(residual, w, now.residual))
+
+    def move(w: Array, correction: _Correction) -> Array:
+        return w - correction.step
+
+    def find(start: Array) -> tuple[Array, Flag, Count]:
+        memory = Stall.begin(start)
         if iteration == "newton":
-            only = _iterate(balance, newton_direction, start, _NEWTON, jnp.bool_(True))
-            return only.w, (only.done, only.count)
-        fixed = _iterate(balance, lambda w, r: precondition(r), start, _FIXED_POINT, jnp.bool_(True))
+            only = iterate(newton, _judge, move, start, _NEWTON, memory)
+            return only.z, only.done, only.made
+        fixed = iterate(simplified, _judge, move, start, _FIXED_POINT, memory)
         if iteration == "fixed point":
-            return fixed.w, (fixed.done, fixed.count)
-        second = _iterate(balance, newton_direction, jnp.where(fixed.done, fixed.w, start), _NEWTON, ~fixed.done)
-        found = fixed.done | (second.done & (second.count > 0))
-        return second.w, (found, fixed.count + second.count)
+            return fixed.z, fixed.done, fixed.made
+        second = iterate(newton, _judge, move, jnp.where(fixed.done, fixed.z, start), _NEWTON, memory, ~fixed.done)
+        found = fixed.done | (second.done & (second.made > 0))
+        return second.z, found, fixed.made + second.made
 
-    def find_as_floats(f: Any, start: Any) -> tuple[Any, Any]:
-        # custom_root gives auxiliary outputs a tangent, which flags and counts cannot have
-        w, (found, count) = find(f, start)
-        return w, jnp.stack([found.astype(w.dtype), count.astype(w.dtype)])
-
-    w, aux = jax.lax.custom_root(residual, guess, find_as_floats, _tangent_solve, has_aux=True)
-    return w, (aux[0] > 0, aux[1].astype(jnp.int32))
+    w, found, count = implicit(residual, find, guess)
+    return w, (found, count)
 
 
-def _iterate(balance: Callable[[Any], Balance], direction: Any, start: Any, limit: int, active: Any) -> _Iterate:
-    """Corrections by `direction` until they are rounding, at most `limit`; none where not `active`."""
-
-    def going(it: _Iterate) -> Any:
-        return ~it.done & (it.count < limit) & (it.whole < jnp.inf)
-
-    def once(it: _Iterate) -> _Iterate:
-        now = balance(it.w)
-        step = direction(it.w, now.residual)
-        least = jnp.finfo(step.dtype).tiny
-        left = jnp.abs(now.residual) / (now.momenta + least)
-        moved = jnp.abs(step)
-        # with the correction in the scale too, the first one from rest counts as 1 and not as infinitely large
-        change, whole = jnp.max(moved / (jnp.abs(it.w) + moved + now.speeds + least)), jnp.max(moved)
-        size = jnp.max(left)
-        # Components that vanish but for rounding never settle by their own size; the largest ones still do.
-        shrinks = (change < it.best) | (whole < it.best_whole)
-        stalled = jnp.where(shrinks, 0, it.stalled + 1)
-        at_floor = _round_off(now, left, moved) & (change >= 0.95 * it.change)
-        # A correction that shrank so fast that the next would be lost in rounding is the last one needed.
-        rate = change / it.change
-        sure = (it.count > 0) & (rate < 0.1) & (rate * size <= _LOST * jnp.finfo(size.dtype).eps)
-        # Where the Lagrangian itself cancels digits the floor lies higher, and corrections stop shrinking above it.
-        noise = jnp.max(jnp.abs(now.residual)) <= _NOISE * jnp.max(now.momenta)
-        done = (whole == 0) | at_floor | ((stalled >= 4) & noise) | sure
-        best, best_whole = jnp.minimum(it.best, change), jnp.minimum(it.best_whole, whole)
-        return _Iterate(it.w - step, change, whole, best, best_whole, stalled, it.count + 1, done)
-
-    big = jnp.asarray(jnp.finfo(start.dtype).max, start.dtype)
-    first = _Iterate(start, big, big, big, big, jnp.int32(0), jnp.int32(0), ~active)
-    return jax.lax.while_loop(going, once, first)
+def _judge(it: Iterate, correction: _Correction) -> tuple[Scalar, Stall, Flag]:
+    """Whether a correction is the last one needed."""
+    now, step = correction
+    least = jnp.finfo(step.dtype).tiny
+    left = jnp.abs(now.residual) / (now.momenta + least)
+    moved = jnp.abs(step)
+    # with the correction in the scale too, the first one from rest counts as 1 and not as infinitely large
+    change, whole = jnp.max(moved / (jnp.abs(it.z) + moved + now.speeds + least)), jnp.max(moved)
+    size = jnp.max(left)
+    stall = it.memory.after(change, whole, 1.0)
+    at_floor = _is_round_off(now, left, moved) & (change >= 0.95 * it.change)
+    # A correction that shrank so fast that the next would be lost in rounding is the last one needed.
+    rate = change / it.change
+    sure = (it.made > 0) & (rate < 0.1) & (rate * size <= _LOST * jnp.finfo(size.dtype).eps)
+    # Where the Lagrangian itself cancels digits the floor lies higher, and corrections stop shrinking above it.
+    noise = jnp.max(jnp.abs(now.residual)) <= _NOISE * jnp.max(now.momenta)
+    return change, stall, (whole == 0) | at_floor | ((stall.since >= 4) & noise) | sure
 
 
-def _tangent_solve(linear: Any, y: Any) -> Any:
-    """The solution of a linear map of an array like y."""
-    flat = jax.jacfwd(lambda x: linear(x.reshape(y.shape)).ravel())(jnp.zeros(y.size, y.dtype))
-    return jnp.linalg.solve(flat, y.ravel()).reshape(y.shape)
-
-
-def _round_off(now: Balance, left: Any, moved: Any) -> Any:
+def _is_round_off(now: Balance, left: Array, moved: Array) -> Flag:
     """Whether what is left is rounding: of the momenta, or of the positions, in every component."""
-    tiny = 1e4 * jnp.finfo(left.dtype).eps
+    tiny = _ROUND_OFF * jnp.finfo(left.dtype).eps
     return jnp.all((left <= tiny) | (moved <= tiny * now.speeds))

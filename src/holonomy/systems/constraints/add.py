@@ -13,6 +13,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
+from holonomy.root_finding import SHRINKS, Iterate, iterate
 from holonomy.systems import lagrangian, tracing
 from holonomy.systems.constraints.conditions import LAWS, Equations, Held, Walls, all_equations
 from holonomy.systems.constraints.kkt import accelerate, spread, with_sliding
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from holonomy.systems.system import System
 
 _TRIES = 3
-_NEAREST = 200
+_NEAREST = 200  # iterations at most towards the nearest point, which converge linearly
+_ON_SURFACE = 50  # iterations at most of Newton's method onto the surface
+_SETTLED = 1e-12  # moves above this go on, also where they do not shrink
+_FOUND = 1e-9  # a last move above this means that the nearest point was not found
 
 
 def constrain(
@@ -289,19 +293,14 @@ def _nearest(conditions: Held, inverse: Any, t: Any, start: Any) -> Any:
         across = inverse @ slope.T
         return across @ _pseudo(slope @ across, slope @ back - value)[0]
 
-    def search(move: Any, first: Any, limit: int) -> Any:
-        def going(carry: Any) -> Any:
-            _, change, last, count = carry
-            return (count < limit) & (change > 0) & ((change < 0.9 * last) | (change > 1e-12) | (count < 3))
+    def judge(it: Iterate, new: Any) -> tuple[Any, None, Any]:
+        change = jnp.max(jnp.abs(new - it.z))
+        shrinks = (change < SHRINKS * it.change) | (change > _SETTLED) | (it.made < 2)
+        return change, None, ~((change > 0) & shrinks)
 
-        def once(carry: Any) -> Any:
-            y, change, _, count = carry
-            new = move(y)
-            return new, jnp.max(jnp.abs(new - y)), change, count + 1
+    def next_one(_: Any, new: Any) -> Any:
+        return new
 
-        big = jnp.full((), jnp.inf, first.dtype)
-        return jax.lax.while_loop(going, once, (first, big, big, 0))
-
-    y, change, _, _ = search(lambda y: start + correct(y, y - start), start, _NEAREST)
-    y = jnp.where(change < 1e-9, y, start)
-    return search(lambda y: y + correct(y, jnp.zeros_like(y)), y, 50)[0]
+    near = iterate(lambda y: start + correct(y, y - start), judge, next_one, start, _NEAREST)
+    y = jnp.where(near.change < _FOUND, near.z, start)
+    return iterate(lambda y: y + correct(y, jnp.zeros_like(y)), judge, next_one, y, _ON_SURFACE).z

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 
-from holonomy.systems import lagrangian, root_finding
+from holonomy.root_finding import newton
+from holonomy.systems import lagrangian
 from holonomy.systems.constraints.conditions import Held, all_equations
 from holonomy.systems.constraints.kkt import Bordered, border, bordered_solve, with_idle
 from holonomy.systems.dense_solve import RANK, back_substitute, factor, least_pivot, positive
@@ -45,7 +46,7 @@ def _on_surface(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, 
         value = held.position(t, y + ways @ rise)
         return value if idle is None else value + idle * rise
 
-    rise, found, _ = root_finding.solve(
+    rise, found, _ = newton(
         residual,
         lambda r: r,  # moving by ways @ rise changes the conditions by rise
         lambda step: jnp.abs(ways @ step),
