@@ -158,6 +158,7 @@ def test_no_trend_in_a_million_steps(name, stages):
     assert drift < 1e-11  # rounding of points and frames adds up to a few 1e-18 a step
 
 
+@pytest.mark.proof
 def test_orders_on_spaces():
     """2s for every space, against a run with steps far smaller."""
     for name in ("spherical pendulum", "heavy top", "particle in H3"):

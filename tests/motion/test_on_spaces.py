@@ -153,7 +153,9 @@ def seen_from(space, base, q, p):
     ],
     ids=lambda m: m.label,
 )
-@pytest.mark.parametrize("case", ["sphere", "rotations", "hyperbolic"])
+@pytest.mark.parametrize(
+    "case", ["sphere", *(pytest.param(case, marks=pytest.mark.proof) for case in ("rotations", "hyperbolic"))]
+)
 def test_one_step_is_symplectic(method, case):
     """In canonical coordinates of a fixed chart around either end: the step's own chart moves with the state."""
     far, _, x, v = well_start(3.0)

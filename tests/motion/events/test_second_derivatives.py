@@ -31,6 +31,7 @@ def test_the_instant_of_an_event_has_all_its_derivatives(method):
         assert abs(second - 0.0228560) < 1e-7
 
 
+@pytest.mark.proof
 def test_an_adaptive_step_has_the_first():
     def instant(v):
         method = hl.Adaptive(5)

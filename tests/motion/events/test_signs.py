@@ -8,6 +8,8 @@ from tests.motion.events.examples import ball, bounce, oscillator
 import holonomy as hl
 
 free = hl.System.from_lagrangian(lambda t, q, v: 0.5 * v[0] ** 2, coordinates=("x",))
+# the slow compilation of these once more, in the other engine, among the long runs
+ENGINES = ["native", pytest.param("xla", marks=pytest.mark.proof)]
 
 
 def moved(sigma, q=0.0, v=1.0, t_end=1.0, engine=None, method=None, **options):
@@ -48,7 +50,7 @@ def test_an_action_into_a_wall_is_a_result():
     assert "action" in str(run.result)
 
 
-@pytest.mark.parametrize("engine", ["native", "xla"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("zeros", [(0.02, 0.05, 0.08), (0.031, 0.033, 0.035), (0.05, 0.0501, 0.095)])
 def test_all_zeros_of_a_cubic_within_one_step(zeros, engine):
     for direction, wanted in ((0, zeros), (1, zeros[::2]), (-1, zeros[1:2])):
@@ -68,7 +70,7 @@ def test_zeros_of_a_wave_forwards_and_backwards():
     np.testing.assert_allclose(back.events.t[::-1], run.events.t, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("engine", ["native", "xla"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_functions_without_value_or_with_jumps_end_in_a_code(engine):
     none = moved(lambda t, q, v: jnp.sqrt(0.55 - q[0]) + 1.0, engine=engine)
     assert none.result.name == "event_not_finite"
