@@ -46,6 +46,8 @@ _ROOMS = {
     "Taylor": "motion",
     "Rattle": "motion",
     "Radau": "motion",
+    "Splitting": "motion",
+    "Verlet": "motion",
     "ensemble": "study",
     "ghost": "study",
     "lyapunov": "study",
@@ -81,9 +83,11 @@ if TYPE_CHECKING:
     from holonomy.motion import Result as Result
     from holonomy.motion import Run as Run
     from holonomy.motion import SimulationError as SimulationError
+    from holonomy.motion import Splitting as Splitting
     from holonomy.motion import Stepper as Stepper
     from holonomy.motion import SymplecticEuler as SymplecticEuler
     from holonomy.motion import Taylor as Taylor
+    from holonomy.motion import Verlet as Verlet
     from holonomy.motion import load as load
     from holonomy.motion import simulate as simulate
     from holonomy.spaces import SE2 as SE2

@@ -100,11 +100,12 @@ def implicit(
     residual: Callable[[Array], Array],
     find: Callable[[Array], tuple[Array, Flag, Count]],
     guess: Array,
-    linear_solve: Callable[[Array, Array], Array] = jnp.linalg.solve,
+    solve_map: Callable[[Callable[[Array], Array], Array], Array] | None = None,
 ) -> tuple[Array, Flag, Count]:
     """What `find` finds from `guess`: a root of `residual`, whether it was found, and the number of iterations.
 
-    Derivatives of the root are those of the implicit function theorem, by `linear_solve` of a matrix and a vector.
+    Derivatives of the root are those of the implicit function theorem, by `solve_map` of a linear map and the value that
+    it should have; without it the matrix of the map is formed.
     """
 
     def find_as_floats(_: Callable[[Array], Array], start: Array) -> tuple[Array, Array]:
@@ -113,8 +114,10 @@ def implicit(
         return z, jnp.stack([found.astype(z.dtype), count.astype(z.dtype)])
 
     def tangent_solve(linear: Callable[[Array], Array], y: Array) -> Array:
+        if solve_map is not None:
+            return solve_map(linear, y)
         matrix = jax.jacfwd(lambda x: linear(x.reshape(y.shape)).ravel())(jnp.zeros(y.size, y.dtype))
-        return linear_solve(matrix, y.ravel()).reshape(y.shape)
+        return jnp.linalg.solve(matrix, y.ravel()).reshape(y.shape)
 
     root, aux = jax.lax.custom_root(residual, guess, find_as_floats, tangent_solve, has_aux=True)
     return root, aux[0] > 0, aux[1].astype(jnp.int32)

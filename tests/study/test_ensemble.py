@@ -83,8 +83,8 @@ def test_an_interrupted_ensemble_keeps_what_it_has(system, starts, monkeypatch):
     whole = hl.ensemble(system, q, v, 1.0, dt=0.01, method=hl.RK4(), engine="native")
     pieces = plain.pieces
 
-    def interrupted(rows):
-        counts, rests, wanted = next(pieces(rows))
+    def interrupted(*plan):
+        counts, rests, wanted = next(pieces(*plan))
         yield counts[:40], rests[:40], wanted[:40]
         raise KeyboardInterrupt
 

@@ -12,6 +12,8 @@ from holonomy.motion.methods.rattle import Rattle as Rattle
 from holonomy.motion.methods.runge_kutta import AbstractRungeKutta as AbstractRungeKutta
 from holonomy.motion.methods.runge_kutta import AbstractTableauMethod as AbstractTableauMethod
 from holonomy.motion.methods.runge_kutta import Tableau as Tableau
+from holonomy.motion.methods.splitting import Splitting as Splitting
+from holonomy.motion.methods.splitting import Verlet as Verlet
 from holonomy.motion.methods.symplectic_euler import SymplecticEuler as SymplecticEuler
 from holonomy.motion.methods.taylor import Taylor as Taylor
 from holonomy.motion.run.certificate import Certificate as Certificate

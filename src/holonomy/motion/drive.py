@@ -45,7 +45,7 @@ def drive(problem: Problem, rows: Plan, progress: bool | ProgressBar | None) -> 
     with _Bar(progress) as report:
         try:
             now = driver.start(rows.t0, problem.q0, problem.v0)
-            for counts, rests, wanted in plain.pieces(rows):
+            for counts, rests, wanted in plain.pieces(rows, problem.system.space.point_dim):
                 now, shots, done = driver.rows(now, rows.t0, rows.dt, counts, rests)
                 taken = np.append(wanted[:done], np.ones(len(shots.energy) - done, bool))
                 saved.append(jax.tree.map(lambda x, w=taken: x[w], shots))

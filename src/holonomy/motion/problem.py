@@ -20,10 +20,10 @@ from holonomy.motion.methods.default import default_method
 from holonomy.motion.methods.through_singular import passing
 from holonomy.motion.run import provenance
 from holonomy.motion.run.provenance import Provenance
-from holonomy.systems import System, lagrangian
+from holonomy.systems import System, lagrangian, mass_checks
 from holonomy.systems.constraints import massless
 from holonomy.systems.contact import contact
-from holonomy.systems.system import vector
+from holonomy.systems.state_vector import vector
 from holonomy.trace.native.engine import ENGINES, Engine
 from holonomy.types import AnyArray, Number, VectorLike
 
@@ -92,12 +92,13 @@ def problem(
     if method is None:
         method, why = default_method(system)
     method.refuse(q.dtype)
+    method.refuse_system(system)
     initial_state.refuse_unheld(system, method)
     if singular == "pass":
         if is_traced:
             raise ValueError("singular='pass' is for runs outside of jit, vmap and grad; leave it out there.")
         system, method = passing(system, method)
-    system = initial_state.with_walls(system, method, end - start)
+    system = mass_checks.with_structure(initial_state.with_walls(system, method, end - start))
     steady = True
     if not is_traced:
         system, q, v, steady = _with_mass(system, engine_for(system, method, engine), start, q, v)
@@ -144,11 +145,14 @@ def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
     return near, tangent
 
 
-def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any, Any]:
+def _first_look(system: System, t: Any, q: Any, v: Any, probe: Any) -> tuple[Any, Any, Any, Any]:
     local = system.local(q)
     # A system that brings its own acceleration may be too large for a matrix.
     own = system.direct is not None and not system.constraints and q.shape[0] > LARGE
-    mass = None if own else lagrangian.mass_matrix(local.lagrangian, t, *local.enter(v))
+    if local.structure is not None:
+        mass = mass_checks.look(system, t, q, v, probe)
+    else:
+        mass = None if own else lagrangian.mass_matrix(local.lagrangian, t, *local.enter(v))
     facing = None
     if contact.count(system):
         local = contact.touching(system, None).local(q)  # of many walls all
@@ -160,7 +164,9 @@ def _first_look(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any, 
 def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tuple[System, Any, Any, bool]:
     """The system, marked as having a positive definite mass matrix where the initial state shows one; the state, on
     the constraints to round-off; and whether the constraints let a state at rest stay."""
-    mass, energy, seen, facing = jax.tree.map(np.asarray, engine.call(_first_look, system, np.float64(t), q, v))
+    probe = None if system.mass is None else mass_checks.probe(system).astype(q.dtype)
+    found: Any = engine.call(_first_look, system, np.float64(t), q, v, probe)
+    mass, energy, seen, facing = jax.tree.map(np.asarray, found)
     if not np.isfinite(energy):
         raise ValueError(
             f"The energy at the initial state is {energy}: the Lagrangian has no value at "
@@ -168,6 +174,10 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
         )
     if mass is None:
         return system, q, v, True
+    if system.mass is not None:
+        held, miss = mass
+        judged = mass_checks.judged(system, held, miss, "the initial state q0")
+        return (judged, q, v, True) if judged.mass is not None else _with_mass(judged, engine, t, q, v)
     if not np.all(np.isfinite(mass)):
         raise ValueError(
             f"The mass matrix at the initial state is not finite: q0 = {np.asarray(q).tolist()}, "

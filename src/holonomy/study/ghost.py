@@ -12,7 +12,7 @@ from jaxtyping import Float
 from holonomy.motion import Run, simulate
 from holonomy.motion.simulate import Options
 from holonomy.systems import System
-from holonomy.systems.system import vector
+from holonomy.systems.state_vector import vector
 from holonomy.types import Numbers, VectorLike
 
 _STRETCHES = 8  # of the time in which the runs diverge, whose rates give the error of the mean rate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,23 @@ class Coordinate:
     kind: str = "number"
 
 
-def coordinates(given: Sequence[str] | Mapping[str, str]) -> tuple[Coordinate, ...]:
+class Coordinates(tuple[Coordinate, ...]):
+    """Coordinates in a row. They are part of the key of compiled code, so their hash is computed once."""
+
+    def __hash__(self) -> int:
+        found = self.__dict__.get("_hash")
+        if found is None:
+            found = self.__dict__["_hash"] = super().__hash__()
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or super().__eq__(other)
+
+    def __reduce__(self) -> tuple[type[Coordinates], tuple[tuple[Coordinate, ...]]]:
+        return Coordinates, (tuple(self),)  # without the hash, which is another one in another process
+
+
+def coordinates(given: Sequence[str] | Mapping[str, str]) -> Coordinates:
     """Coordinates from names, or from a mapping of names to kinds."""
     if isinstance(given, str):
         given = (given,)
@@ -33,7 +50,7 @@ def coordinates(given: Sequence[str] | Mapping[str, str]) -> tuple[Coordinate, .
         if kind not in KINDS:
             raise ValueError(f"Coordinate {name!r} is of unknown kind {kind!r}; the kinds are {', '.join(KINDS)}.")
     names = [name for name, _ in items]
-    twice = {name for name in names if names.count(name) > 1}
+    twice = {name for name, count in Counter(names).items() if count > 1}
     if twice:
         raise ValueError(f"Coordinates must have different names; {', '.join(sorted(twice))} stands twice.")
-    return tuple(Coordinate(name, kind) for name, kind in items)
+    return Coordinates(Coordinate(name, kind) for name, kind in items)

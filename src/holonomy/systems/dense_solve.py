@@ -14,7 +14,8 @@ from jaxtyping import Array, Float
 
 from holonomy.types import Flag, Scalar, Tree
 
-# The kind of a factorisation and its data, arrays or lists of the entries; `back_substitute` knows the kinds.
+# The kind of a factorisation and its data, arrays or lists of the entries, or for "map" the solve itself as a
+# function; `back_substitute` knows the kinds.
 Factored: TypeAlias = tuple[str, Tree]
 
 UNROLLED = 8  # rows up to which a factorisation is written out in scalars
@@ -45,6 +46,8 @@ def factor(a: Float[Array, "n n"], definite: bool) -> Factored:
 def back_substitute(factored: Factored, b: Float[Array, " n"]) -> Float[Array, " n"]:
     """Solve with a factorisation made by `factor`."""
     kind, data = factored
+    if kind == "map":
+        return data(b)
     if kind == "general":
         return jsl.lu_solve(data, b)
     if kind == "inverse":

@@ -19,6 +19,7 @@ from holonomy.systems import lagrangian
 from holonomy.systems.constraints import conditions, kkt
 from holonomy.systems.dense_solve import solve
 from holonomy.systems.lagrangian import Force
+from holonomy.systems.mass_structure import MassStructure
 from holonomy.trace.some_rows import some_rows
 from holonomy.types import Covector, Number, Point, Scalar, Tangent, Vector
 
@@ -36,6 +37,11 @@ class Local(eqx.Module):
     def definite(self) -> bool:
         """Whether the mass matrix is known to be positive definite."""
         return self.system.definite
+
+    @property
+    def structure(self) -> MassStructure | None:
+        """The structure of the mass matrix that solves use, or None to factor it whole."""
+        return None if self.system.constraints else self.system.mass
 
     @property
     def origin(self) -> Vector:
@@ -89,7 +95,7 @@ class Local(eqx.Module):
             return kkt.accelerate(self, held, t, y, w)[0]
         if self.system.direct is not None:
             return self.system.direct(t, y, w, *self.system.last)
-        return lagrangian.acceleration(self.lagrangian, self.applied, t, y, w, self.definite)
+        return lagrangian.acceleration(self.lagrangian, self.applied, t, y, w, self.definite, self.structure)
 
     def hold(self, t: Number, y: Vector, w: Vector) -> conditions.Held | None:
         """The constraints to hold from this state on, or None when there are none."""

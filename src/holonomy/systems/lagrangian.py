@@ -13,7 +13,9 @@ import jax
 import jax.numpy as jnp
 
 from holonomy.root_finding import Iterate, implicit, iterate
-from holonomy.systems.dense_solve import solve
+from holonomy.systems import structured_solve
+from holonomy.systems.dense_solve import Factored, back_substitute, factor, solve
+from holonomy.systems.mass_structure import MassStructure
 from holonomy.types import Count, Flag, Matrix, Number, Scalar, Vector
 
 Lagrangian = Callable[[Number, Vector, Vector], Scalar]
@@ -44,17 +46,48 @@ def inertial_force(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> V
     return jax.grad(lagrangian, argnums=1)(t, q, v) - drift
 
 
+def factored_mass(
+    lagrangian: Lagrangian, t: Number, q: Vector, v: Vector, definite: bool, structure: MassStructure | None = None
+) -> Factored:
+    """The mass matrix factored for `back_substitute`: by its structure where that is known, else whole."""
+    if structure is None:
+        return factor(mass_matrix(lagrangian, t, q, v), definite)
+    return structured_solve.factor(structure, mass_product(lagrangian, t, q, v), v, definite)
+
+
+def mass_product(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> Callable[[Vector], Vector]:
+    """The product of the mass matrix with a vector, without the matrix."""
+    return lambda u: jax.jvp(lambda w: momentum(lagrangian, t, q, w), (v,), (u,))[1]
+
+
 def acceleration(
-    lagrangian: Lagrangian, force: Force | None, t: Number, q: Vector, v: Vector, definite: bool
+    lagrangian: Lagrangian,
+    force: Force | None,
+    t: Number,
+    q: Vector,
+    v: Vector,
+    definite: bool,
+    structure: MassStructure | None = None,
 ) -> Vector:
     """Lagrange's equations solved for the acceleration."""
-    right = inertial_force(lagrangian, t, q, v)
+    if structure is not None and structure.inert:
+        right = jax.grad(lagrangian, argnums=1)(t, q, v)  # the momentum does not depend on t and q
+    else:
+        right = inertial_force(lagrangian, t, q, v)
     if force is not None:
         right = right + force(t, q, v)
-    return solve(mass_matrix(lagrangian, t, q, v), right, definite)
+    return back_substitute(factored_mass(lagrangian, t, q, v, definite, structure), right)
 
 
-def velocity(lagrangian: Lagrangian, t: Number, q: Vector, p: Vector, guess: Vector, definite: bool) -> Vector:
+def velocity(
+    lagrangian: Lagrangian,
+    t: Number,
+    q: Vector,
+    p: Vector,
+    guess: Vector,
+    definite: bool,
+    structure: MassStructure | None = None,
+) -> Vector:
     r"""The inverse Legendre transform: v with \(\partial L/\partial v = p\), by Newton from a guess.
 
     One iteration is exact for quadratic L; a second cleans up round-off. Derivatives come from the implicit function
@@ -65,7 +98,7 @@ def velocity(lagrangian: Lagrangian, t: Number, q: Vector, p: Vector, guess: Vec
         return momentum(lagrangian, t, q, w) - p
 
     def correction(w: Vector) -> Vector:
-        return solve(mass_matrix(lagrangian, t, q, w), residual(w), definite)
+        return back_substitute(factored_mass(lagrangian, t, q, w, definite, structure), residual(w))
 
     def judge(it: Iterate, step: Vector) -> tuple[Scalar, None, Flag]:
         size = jnp.max(jnp.abs(step))
@@ -75,4 +108,9 @@ def velocity(lagrangian: Lagrangian, t: Number, q: Vector, p: Vector, guess: Vec
         last = iterate(correction, judge, jnp.subtract, start, _NEWTON)
         return last.z, last.done, last.made
 
-    return implicit(residual, find, guess, lambda matrix, y: solve(matrix, y, definite))[0]
+    def solve_map(linear: Callable[[Vector], Vector], y: Vector) -> Vector:
+        if structure is not None:
+            return back_substitute(structured_solve.factor(structure, linear, y, definite), y)
+        return solve(jax.jacfwd(linear)(jnp.zeros_like(y)), y, definite)
+
+    return implicit(residual, find, guess, solve_map)[0]

@@ -13,12 +13,14 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.spaces import AbstractSpace
-from holonomy.systems import quantities, tracing
+from holonomy.systems import mass_checks, mass_structure, quantities, tracing
 from holonomy.systems.constraints.conditions import Constraints
 from holonomy.systems.coordinates import Coordinate
 from holonomy.systems.in_chart import Local
 from holonomy.systems.lagrangian import energy_function
+from holonomy.systems.mass_structure import MassStructure
 from holonomy.systems.parameters import Parameters, number
+from holonomy.systems.state_vector import vector
 from holonomy.trace.function import Function
 from holonomy.types import AnyArray, ArrayFunction, Covector, Number, Numbers, Point, Scalar, ScalarFunction, VectorLike
 
@@ -50,6 +52,7 @@ class System(eqx.Module):
     coordinates: tuple[Coordinate, ...] = eqx.field(static=True)
     parametric: bool = eqx.field(static=True)
     definite: bool = eqx.field(static=True)
+    mass: MassStructure | None = eqx.field(static=True, default=None)  # where solves use it
 
     # ── Describing ────────────────────────────────────────────────────────────────────────────────────
 
@@ -211,6 +214,11 @@ class System(eqx.Module):
             f.depends_on(0, frame.example()) for f in fixed
         )
 
+    @property
+    def structure(self) -> MassStructure:
+        """The structure of the mass matrix, found from the trace of the Lagrangian; `print` says it in words."""
+        return mass_structure.find(self)
+
     def local(self, q: Point) -> Local:
         """The system in the chart at q."""
         return Local(self, q)
@@ -244,7 +252,9 @@ class System(eqx.Module):
     def velocity(self, t: Number, q: VectorLike, p: VectorLike, guess: VectorLike | None = None) -> Point:
         r"""The velocity with momentum p, the inverse Legendre transform, by Newton from `guess`."""
         at, x, momentum = self._state(t, q, p, "p")
-        return quantities.velocity(self, at, x, momentum, self._state(at, x, guess, "guess")[2])
+        return quantities.velocity(
+            mass_checks.with_structure(self), at, x, momentum, self._state(at, x, guess, "guess")[2]
+        )
 
     def energy(self, t: Number, q: VectorLike, v: VectorLike) -> Scalar:
         r"""T + V where the system was made of these, otherwise Jacobi's \(v\cdot\partial L/\partial v - L\)."""
@@ -252,7 +262,7 @@ class System(eqx.Module):
 
     def hamiltonian(self, t: Number, q: VectorLike, p: VectorLike) -> Scalar:
         r"""\(H(t,q,p) = p\cdot v - L\) at the velocity with that momentum."""
-        return quantities.hamiltonian(self, *self._state(t, q, p, "p"))
+        return quantities.hamiltonian(mass_checks.with_structure(self), *self._state(t, q, p, "p"))
 
     def acceleration(self, t: Number, q: VectorLike, v: VectorLike) -> Point:
         """The second derivative of the motion; raises where a singular mass matrix leaves it undetermined."""
@@ -335,27 +345,14 @@ class System(eqx.Module):
 
     def _regular(self, t: Any, q: Any, v: Any) -> tuple[System, Any, Any, Any]:
         """A system of the same motions with a regular mass matrix, and the state; a ValueError if there is none."""
-        from holonomy.systems.constraints.massless import regular
-
         state = self._state(t, q, v)
-        return (self if self.direct is not None else regular(self, *state)), *state
+        return (self if self.direct is not None else mass_checks.regular(self, *state)), *state
 
     def _state(self, t: Any, q: Any, v: Any, name: str = "v") -> tuple[Any, Any, Any]:
         shape = (self.space.point_dim,)
         q = vector("q", q, shape, self)
         v = jnp.zeros_like(q) if v is None else vector(name, v, shape, self)
         return number("time t", t), q, v
-
-
-def vector(name: str, value: VectorLike, shape: tuple[int, ...], system: System) -> Float[AnyArray, " n"]:
-    """A state vector from a user's argument; `ValueError` where it has another shape or is no array of numbers."""
-    array = number(name, value)
-    if array.shape != shape:
-        raise ValueError(
-            f"{name} must have shape {shape}, one entry per coordinate ({', '.join(system.names)}); "
-            f"got shape {tuple(array.shape)}."
-        )
-    return array
 
 
 def _assemble(frame: tracing.Frame, lagrangian: Function, **known: Any) -> System:

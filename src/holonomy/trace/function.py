@@ -85,6 +85,20 @@ class Program:
         return bool(reached.intersection(self.outputs))
 
 
+def slot_types(program: Program, types: Sequence[tuple[tuple[int, ...], str]]) -> list[tuple[tuple[int, ...], str]]:
+    """Shape and type of every slot of a program, for inputs and constants of these."""
+
+    def slots(*inputs: Any) -> list[Any]:
+        found = list(inputs)
+        for primitive, params, arguments, _ in program.instructions:
+            out = applied(primitive, params, [found[a] if isinstance(a, int) else a.value for a in arguments])
+            found.extend(out if primitive.multiple_results else [out])
+        return found
+
+    made = jax.eval_shape(slots, *(jax.ShapeDtypeStruct(*one) for one in types))
+    return [(tuple(x.shape), str(x.dtype)) for x in made]
+
+
 def applied(primitive: Any, params: dict[str, Any], values: list[Any]) -> Any:
     """The result of a primitive; a function with a reverse rule of its own gets the forward rule that follows."""
 

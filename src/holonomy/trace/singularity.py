@@ -16,7 +16,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.trace.function import Function, Program
+from holonomy.trace.function import Function, Program, slot_types
 
 
 class Sign(IntEnum):
@@ -49,7 +49,8 @@ def _may_be_infinite(
     program: Program, inputs: tuple[Sign, ...], types: tuple[tuple[tuple[int, ...], str], ...], variable: int
 ) -> bool:
     """The same of a program by the signs and types of its inputs; kept, for it is asked before every run."""
-    known, moving, shapes = list(inputs), [index == variable for index in range(len(inputs))], _shapes(program, types)
+    known, moving = list(inputs), [index == variable for index in range(len(inputs))]
+    shapes = [shape for shape, _ in slot_types(program, types)]
     for primitive, params, slots, results in program.instructions:
         signs = [known[s] if isinstance(s, int) else _sign_of(s.value) for s in slots]
         depends = [moving[s] if isinstance(s, int) else False for s in slots]
@@ -60,21 +61,6 @@ def _may_be_infinite(
         known += [_result(primitive.name, params, signs, square)] * results
         moving += [any(depends)] * results
     return False
-
-
-def _shapes(program: Program, types: Sequence[tuple[tuple[int, ...], str]]) -> list[tuple[int, ...]]:
-    """The shape of every slot of the program."""
-
-    def slots(*values: Any) -> list[Any]:
-        found = list(values)
-        for primitive, params, arguments, _ in program.instructions:
-            out = primitive.bind(
-                *(found[a] if isinstance(a, int) else a.value for a in arguments), **primitive.get_bind_params(params)
-            )
-            found.extend(out if primitive.multiple_results else [out])
-        return found
-
-    return [x.shape for x in jax.eval_shape(slots, *(jax.ShapeDtypeStruct(*one) for one in types))]
 
 
 def _sign_of(value: Any) -> Sign:

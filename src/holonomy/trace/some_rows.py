@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from holonomy.trace.function import Function, Program, applied
+from holonomy.trace.function import Function, Program, applied, slot_types
 
 WHOLE = -1  # in place of the dimension of the rows: all of an array is needed, or it has no rows
 
@@ -67,16 +67,7 @@ def _taken(value: Any, near: Any, axis: int) -> Any:
 @lru_cache(maxsize=256)
 def _needs(program: Program, shapes: tuple[Any, ...]) -> tuple[list[int], list[tuple[int, ...]]]:
     """In which dimension the rows of each slot are wanted, WHOLE for all of it; and the shapes of all slots."""
-
-    def all_slots(*inputs: Any) -> list[Any]:
-        slots = list(inputs)
-        for primitive, params, arguments, _ in program.instructions:
-            values = [slots[a] if isinstance(a, int) else a.value for a in arguments]
-            out = applied(primitive, params, values)
-            slots.extend(out if primitive.multiple_results else [out])
-        return slots
-
-    sizes = [x.shape for x in jax.eval_shape(all_slots, *(jax.ShapeDtypeStruct(*x) for x in shapes))]
+    sizes = [shape for shape, _ in slot_types(program, shapes)]
     needs: list[int | None] = [None] * len(sizes)
     needs[program.outputs[0]] = 0
     here = len(sizes)

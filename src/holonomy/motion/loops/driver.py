@@ -58,7 +58,7 @@ class Driver:
     def rows(
         self, now: Any, t0: float, dt: float, counts: np.ndarray, rests: np.ndarray
     ) -> tuple[Any, plain.Snapshot, int]:
-        """At most `loop.ROWS` rows of a plan from `now`: progress, snapshots of the good rows, their number.
+        """At most `plain.rows_at_once` rows of a plan from `now`: progress, snapshots of the good rows, their number.
 
         A terminal event adds one row, the state at the event.
         """
@@ -97,11 +97,12 @@ class Driver:
     def _chunk(
         self, now: Any, t0: float, dt: float, counts: np.ndarray, rests: np.ndarray
     ) -> tuple[Any, plain.Snapshot, int]:
+        rows = plain.rows_at_once(self.system.space.point_dim)
         plan = (
             np.float64(t0),
             np.float64(dt),
-            plain.padded(counts.astype(np.int64)),
-            plain.padded(rests.astype(np.float64)),
+            plain.padded(counts.astype(np.int64), rows),
+            plain.padded(rests.astype(np.float64), rows),
             np.int64(len(counts)),
         )
         if self.eventful:

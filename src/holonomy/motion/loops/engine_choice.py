@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.methods.runge_kutta import AbstractRungeKutta
+from holonomy.motion.methods.splitting import AbstractSplitting
 from holonomy.systems import System
 from holonomy.trace.lowering.limits import Limits
 from holonomy.trace.native.engine import Engine
 
 # Above this a machine function of single numbers grows faster than what it saves; XLA works on whole arrays.
 LARGEST = 12
-# The same for explicit steps of systems that bring an acceleration of their own, whose work grows like their size.
+# The same for explicit steps whose work grows like the size of the system: those of systems that bring an acceleration
+# of their own, or whose mass matrix is diagonal.
 LARGEST_DIRECT = 128
 # Arrays of all walls stay in memory, what concerns the few that are looked at is taken apart.
 MANY_WALLS = Limits(scalars=64, carried=64)
@@ -18,7 +20,8 @@ MANY_WALLS = Limits(scalars=64, carried=64)
 
 def engine_for(system: System, method: AbstractMethod, wanted: str | None) -> Engine:
     """The engine `wanted`, or if that is None native code where it suits the system and the method, else XLA."""
-    direct = system.direct is not None and not system.constraints and isinstance(method, AbstractRungeKutta)
-    largest = LARGEST_DIRECT if direct else LARGEST
+    explicit = not system.constraints and isinstance(method, AbstractRungeKutta | AbstractSplitting)
+    by_division = system.mass is not None and system.mass.kind == "diagonal"
+    largest = LARGEST_DIRECT if explicit and (system.direct is not None or by_division) else LARGEST
     limits = MANY_WALLS if system.constraints.walls.window else None
     return Engine(wanted, small=method.scalar and system.space.point_dim <= largest, limits=limits)

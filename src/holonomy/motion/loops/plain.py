@@ -20,8 +20,12 @@ from holonomy.systems.constraints.kkt import of_all_walls
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
 
-ROWS = 256
-STEPS = 65536
+ROWS = 256  # saved in one compiled call at most, of small systems
+STEPS = 65536  # taken in one compiled call at most, of small systems
+SAVED = 2**16  # numbers of one kind saved in one compiled call: large states are handed over row by row
+MOVED = 2**24  # coordinates moved by a step in one compiled call, so that progress and interruption stay near
+LARGE = 128  # coordinates above which looking at every state for what is not finite costs as much as moving it
+TOGETHER = 32  # steps of large systems that are looked at together
 REMEMBERED = 256  # steps of a traced run above which reverse mode does some again rather than remember all
 CLOSE = 1e-8  # a state this near to the constraints, in its own size, is meant to lie on them
 
@@ -92,6 +96,20 @@ def _step(system: System, method: AbstractMethod, t: Any, h: Any, state: Any) ->
     return method.step(system, jnp.asarray(t, real), jnp.asarray(h, real), state)
 
 
+def _steps(
+    system: System, method: AbstractMethod, t0: Any, index: Any, dt: Any, h: Any, state: Any, count: Any
+) -> tuple[Any, Status]:
+    """Steps of length h from the one with this number on; the status is that of one of them."""
+    if isinstance(count, int) and count == 1:
+        return _step(system, method, t0 + index * dt, h, state)
+
+    def one(k: Any, now: Any) -> Any:
+        return _step(system, method, t0 + (index + k) * dt, h, now)[0]
+
+    status = Status(jnp.int32(Code.ok), jnp.int32(1))
+    return jax.lax.fori_loop(0, count, one, state), status
+
+
 def judged_step(system: System, method: AbstractMethod, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
     """A step whose code says also whether the new state is finite."""
     new, status = _step(system, method, t, h, state)
@@ -159,7 +177,7 @@ def _ahead(system: System, method: AbstractMethod, t: Any, rest: Any, now: Progr
 def chunk(
     system: System, method: AbstractMethod, now: Progress, t0: Any, dt: Any, counts: Any, rests: Any, rows: Any
 ) -> tuple[Progress, Snapshot, Any]:
-    """Up to ROWS rows of a plan; rows, steps and times are data, so one compilation serves every plan.
+    """At most as many rows of a plan as `counts` has; rows, steps and times are data: one compilation serves all plans.
 
     Returns the progress, the snapshots, and the number of rows that are good.
     """
@@ -170,68 +188,82 @@ def chunk(
 
         # One step in the code serves whole steps and the one beside the grid: it is the largest part of the program.
         def once(c: Any) -> Any:
-            n, _, _ = c
+            n, _, _, careful = c
             whole = n.index < last
-            new, status = _step(system, method, t0 + n.index * dt, jnp.where(whole, dt, rest), n.state)
+            count = 1 if together == 1 else jnp.where(whole & ~careful, jnp.minimum(last - n.index, together), 1)
+            new, status = _steps(system, method, t0, n.index, dt, jnp.where(whole, dt, rest), n.state, count)
             code = _judge(new, status)
             good = code == Code.ok
             on = whole & good
             state = keep_if(on, new, n.state)
-            work = n.work + status.work.astype(n.work.dtype)
-            index = n.index + on.astype(n.index.dtype)
+            work = n.work + status.work.astype(n.work.dtype) * count
+            index = n.index + on.astype(n.index.dtype) * count
+            if together > 1:  # several that fail are taken again one by one, up to the one that fails
+                careful = careful | ((count > 1) & ~good)
+                code = jnp.where(count > 1, jnp.int32(Code.ok), code)
             return (
                 Progress(state, index, code, work, jnp.maximum(n.worst, status.work)),
                 keep_if(good, new, state),
                 ~whole,
+                careful,
             )
 
         def going(c: Any) -> Any:
-            n, _, beside = c
+            n, _, beside, _ = c
             return (n.code == Code.ok) & ((n.index < last) | ((rest != 0) & ~beside))
 
-        now, seen, _ = jax.lax.while_loop(going, once, (now, now.state, jnp.bool_(False)))
+        start = (now, now.state, jnp.bool_(False), jnp.bool_(False))
+        now, seen, _, _ = jax.lax.while_loop(going, once, start)
         good = now.code == Code.ok
         shot = look(system, method, t0 + now.index * dt + jnp.where(good, rest, 0.0), seen)
         saved = jax.tree.map(lambda buffer, value: buffer.at[k].set(value), saved, shot)
         return k + good, now, saved
 
+    together = TOGETHER if method.failures_stay and not system.constraints and now.state.q.size > LARGE else 1
     shapes = jax.eval_shape(lambda: look(system, method, t0, now.state))
-    empty = jax.tree.map(lambda s: jnp.zeros((ROWS, *s.shape), s.dtype), shapes)
+    empty = jax.tree.map(lambda s: jnp.zeros((counts.shape[0], *s.shape), s.dtype), shapes)
     done, now, saved = jax.lax.while_loop(
         lambda c: (c[0] < rows) & (c[1].code == Code.ok), row, (jnp.int64(0), now, empty)
     )
     return now, saved, done
 
 
-def pieces(plan: Plan) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The plan cut into chunks of bounded work: counts, rests, and which rows are wanted."""
-    counts, rests, wanted = _bounded(plan)
+def rows_at_once(size: int) -> int:
+    """How many rows one compiled call saves, of states with so many coordinates."""
+    return int(np.clip(SAVED // size, 1, ROWS))
+
+
+def pieces(plan: Plan, size: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The plan of states with `size` coordinates, cut into chunks of bounded work: counts, rests, which rows are
+    wanted."""
+    rows, steps = rows_at_once(size), int(np.clip(MOVED // size, 64, STEPS))
+    counts, rests, wanted = _bounded(plan, steps)
     at = 0
     while at < len(counts):
-        load = np.cumsum(counts[at : at + ROWS])
-        size = max(1, int(np.searchsorted(load, STEPS, side="right")))
+        load = np.cumsum(counts[at : at + rows])
+        size = max(1, int(np.searchsorted(load, steps, side="right")))
         yield counts[at : at + size], rests[at : at + size], wanted[at : at + size]
         at += size
 
 
-def _bounded(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of more than STEPS steps become several, of which only the last is wanted."""
-    if len(plan.counts) == 0 or plan.counts.max() <= STEPS:
+def _bounded(plan: Plan, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of more than so many steps become several, of which only the last is wanted."""
+    if len(plan.counts) == 0 or plan.counts.max() <= steps:
         return plan.counts, plan.rests, np.ones(len(plan.counts), bool)
     counts: list[int] = []
     rests: list[float] = []
     wanted: list[bool] = []
     for count, rest in zip(plan.counts, plan.rests, strict=True):
-        full, left = divmod(int(count), STEPS)
-        counts += [STEPS] * full + [left]
+        full, left = divmod(int(count), steps)
+        counts += [steps] * full + [left]
         rests += [0.0] * full + [float(rest)]
         wanted += [False] * full + [True]
     return np.array(counts), np.array(rests), np.array(wanted)
 
 
-def padded(array: np.ndarray) -> np.ndarray:
-    """An array of at most ROWS entries, filled up with zeros."""
-    return np.concatenate([array, np.zeros(ROWS - len(array), array.dtype)])
+def padded(array: np.ndarray, rows: int) -> np.ndarray:
+    """An array of at most so many entries, filled up with zeros."""
+    return np.concatenate([array, np.zeros(rows - len(array), array.dtype)])
 
 
 # ── Traced by the user ────────────────────────────────────────────────────────────────────────────────

@@ -108,7 +108,7 @@ def chunk(
     rests: Any,
     rows: Any,
 ) -> tuple[Progress, plain.Snapshot, Any]:
-    """Up to `plain.ROWS` rows of a plan, fewer where the log is full. As `plain.chunk`.
+    """Some rows of a plan, fewer where the log is full. As `plain.chunk`.
 
     A row whose time is off the grid is reached by a step that counts: the grid's next step begins there.
     """
@@ -135,7 +135,7 @@ def chunk(
         return k + done, now, saved
 
     shapes = jax.eval_shape(lambda: look(setting, now.base))
-    blank = jax.tree.map(lambda s: jnp.zeros((plain.ROWS, *s.shape), s.dtype), shapes)
+    blank = jax.tree.map(lambda s: jnp.zeros((counts.shape[0], *s.shape), s.dtype), shapes)
     done, now, saved = jax.lax.while_loop(lambda c: (c[0] < rows) & open_(c[1]), row, (jnp.int64(0), now, blank))
     return now, saved, done
 

@@ -94,6 +94,14 @@ class AbstractMethod(eqx.Module):
         return True
 
     @property
+    def failures_stay(self) -> bool:
+        """Whether a step fails in no other way than by a state that is not finite, from which no later step recovers.
+
+        Several steps can then be taken before the state is looked at.
+        """
+        return False
+
+    @property
     def grips(self) -> bool:
         """Whether the method can hold a wall in contact."""
         return bool(self.holds)
@@ -106,6 +114,10 @@ class AbstractMethod(eqx.Module):
     def refuse(self, dtype: np.dtype) -> None:
         """Raise `ValueError` if the method cannot work with numbers of this type."""
         del dtype
+
+    def refuse_system(self, system: System) -> None:
+        """Raise `ValueError` if the method cannot move this system, for another reason than its constraints."""
+        del system
 
     def reach(self, state: State, step: Number) -> Number:
         """How far from a state a step of given length may look for events at once; less where it is made of several."""

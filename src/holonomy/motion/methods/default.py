@@ -10,9 +10,12 @@ from holonomy.motion.methods.explicit import RK4
 from holonomy.motion.methods.gauss import Gauss
 from holonomy.motion.methods.radau import Radau
 from holonomy.motion.methods.rattle import Rattle
+from holonomy.motion.methods.splitting import Splitting, why_not_separable
 from holonomy.systems import System
 from holonomy.trace.singularity import may_be_infinite
 
+# Coordinates above which an explicit method is the default where it applies.
+_MANY = 100
 # The tolerance where a potential is singular: an error at one close passage is magnified at the next.
 _CLOSE = 1e-12
 
@@ -22,6 +25,8 @@ def default_method(system: System) -> tuple[AbstractMethod, str]:
     if not system.constraints:
         if potential_is_singular(system):
             return Adaptive(rtol=_CLOSE, atol=_CLOSE), "the potential may become infinite: the step follows the motion"
+        if system.space.dim > _MANY and not why_not_separable(system):
+            return Splitting(4), "many coordinates, T(v) - V(q): explicit, symplectic, reversible"
         kept = ["symplectic"] if system.autonomous and not system.forces else []
         kept += ["reversible"] if system.flat else []
         return Gauss(3), ", ".join(["smooth and unconstrained: order 6", *kept])

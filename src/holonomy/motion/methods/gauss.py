@@ -13,7 +13,7 @@ from holonomy.method_table import Properties
 from holonomy.motion.methods import gauss_coefficients, gauss_nonholonomic, moving_chart, phase_state, variational_step
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
-from holonomy.systems import System, lagrangian
+from holonomy.systems import System
 from holonomy.systems.result_code import Code
 from holonomy.types import Point, Tangent, Time
 
@@ -117,8 +117,7 @@ class Gauss(AbstractMethod):
         before = jnp.abs(p)[None]
         speeds = (jnp.abs(y) / jnp.abs(h) + jnp.max(jnp.abs(guess), axis=0))[None]
         middle = b @ guess
-        mass = lagrangian.mass_matrix(local.lagrangian, t + 0.5 * h, y + 0.5 * h * middle, middle)
-        correct = moving_chart.correction(local, mass, p, h, b + b_low)
+        correct = moving_chart.correction(local, t + 0.5 * h, y + 0.5 * h * middle, middle, p, h, b + b_low)
         w, (found, count) = variational_step.solve(balance, correct, guess, self.iteration)
         dq, _, start = gradients(w)
         if system.flat:

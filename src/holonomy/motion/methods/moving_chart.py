@@ -30,7 +30,7 @@ import jax
 import jax.numpy as jnp
 
 from holonomy.motion.methods.phase_state import Phase
-from holonomy.systems import System
+from holonomy.systems import System, lagrangian
 from holonomy.systems.dense_solve import back_substitute, eliminate, factor
 from holonomy.systems.in_chart import Local
 
@@ -72,16 +72,20 @@ def plain_momentum(local: Local, p: Any, y: Any, by_position: Any, by_base: Any)
     return local.system.space.solve_shift(local.anchor, y, p + by_base) - by_position
 
 
-def correction(local: Local, mass: Any, p: Any, h: Any, b: Any) -> Callable[[Any], Any]:
+def correction(local: Local, t: Any, y: Any, w: Any, p: Any, h: Any, b: Any) -> Callable[[Any], Any]:
     r"""What turns residuals of the stages into corrections of their velocities, with matrices that stay the same.
+
+    The mass matrix is that of the state (t, y, w).
 
     \(\partial L_j/\partial v\) changes by \(M\,\delta W_j\), and the momentum at the start by
     \(P\sum_j b_j\,\delta W_j\) through the end of the step, with P taken at the base point, where it vanishes
     on symmetric spaces.
     """
-    held = factor(mass, local.definite)
     if local.system.flat:
+        held = lagrangian.factored_mass(local.lagrangian, t, y, w, local.definite, local.structure)
         return jax.vmap(lambda row: back_substitute(held, row))
+    mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
+    held = factor(mass, local.definite)
     shift = h * jax.jacfwd(lambda y: local.system.space.solve_shift(local.anchor, y, p))(local.origin)
     mean, _ = eliminate(mass - shift)
 

@@ -62,7 +62,7 @@ def ratio(state: Phase, h: Time) -> Scalar:
 def leave(system: System, t: Time, state: Phase, guess: Vector) -> tuple[Point, Tangent]:
     """Position and velocity; `guess` is a velocity in the chart to start the inverse Legendre transform from."""
     local = system.local(state.anchor)
-    w = lagrangian.velocity(local.lagrangian, t, state.y, state.p, guess, local.definite)
+    w = lagrangian.velocity(local.lagrangian, t, state.y, state.p, guess, local.definite, local.structure)
     return local.leave(state.y, w)
 
 

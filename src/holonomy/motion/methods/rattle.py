@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from holonomy.method_table import Properties
 from holonomy.motion.methods import phase_state
 from holonomy.motion.methods.base import AbstractMethod, Status
+from holonomy.motion.methods.compositions import COMPOSITIONS
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.rattle_equations import kick_of, to_surface, to_tangent
 from holonomy.systems import System
@@ -20,12 +21,7 @@ from holonomy.systems.constraints import project
 from holonomy.systems.result_code import Code
 from holonomy.types import Point, Tangent, Time
 
-# Symmetric compositions of a symmetric method of order 2: Suzuki's five steps, and Kahan and Li's nine.
-_SUZUKI = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
-_FOUR = (_SUZUKI, _SUZUKI, 1.0 - 4.0 * _SUZUKI, _SUZUKI, _SUZUKI)
-_HALF_SIX = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.082213596293550800230)
-_SIX = (*_HALF_SIX, 1.0 - 2.0 * sum(_HALF_SIX), *reversed(_HALF_SIX))
-COMPOSITIONS = {2: (1.0,), 4: _FOUR, 6: _SIX}
+_ORDERS = (2, 4, 6)
 
 
 class RattleState(NamedTuple):
@@ -57,7 +53,7 @@ class Rattle(AbstractMethod):
     iteration: str = eqx.field(static=True)
 
     def __init__(self, order: int = 4, *, iteration: str = "simplified"):
-        if order not in COMPOSITIONS:
+        if order not in _ORDERS:
             raise ValueError(f"Rattle has orders 2, 4 and 6; got {order!r}.")
         self.order_ = int(order)
         self.iteration = iteration

@@ -13,7 +13,7 @@ from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.systems import System, lagrangian
 from holonomy.systems.constraints.project import worse
-from holonomy.systems.dense_solve import back_substitute, factor
+from holonomy.systems.dense_solve import back_substitute
 from holonomy.systems.result_code import Code
 from holonomy.types import Point, Tangent, Time
 
@@ -62,7 +62,7 @@ class SymplecticEuler(AbstractMethod):
             size = jnp.abs(at.velocity) + jnp.abs(kick) + jnp.abs(p)
             return variational_step.Balance(at.velocity - (begin + kick), size, jnp.abs(y) / jnp.abs(h))
 
-        mass = factor(lagrangian.mass_matrix(local.lagrangian, t, y, guess), local.definite)
+        mass = lagrangian.factored_mass(local.lagrangian, t, y, guess, local.definite, local.structure)
         w, (found, count) = variational_step.solve(balance, lambda r: back_substitute(mass, r), guess, self.iteration)
         move, kick = h * w, lagrangian.momentum(local.lagrangian, t, y, w) - p
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))

@@ -43,6 +43,7 @@ class Certificate:
     verdict: Verdict = "good"
     reasons: tuple[str, ...] = ()
     singular: str = "stop"
+    mass: str = ""
 
     def rows(self) -> list[tuple[str, str]]:
         """The table's rows, label and figure."""
@@ -52,6 +53,7 @@ class Certificate:
             ("engine", self.engine),
             ("method", self.method),
             ("chosen because", self.why),
+            *([("mass matrix", self.mass)] if self.mass else []),
             ("result", self.result),
             ("steps", f"{self.steps} of dt = {self.dt:.6g}"),
             ("iterations", f"{self.iterations}  ({self.iterations / max(self.steps, 1):.1f} per step)"),
@@ -113,6 +115,7 @@ def certify(run: Run) -> Certificate:
         verdict=said,
         reasons=reasons,
         singular=made.singular,
+        mass=made.mass,
     )
 
 

@@ -28,7 +28,8 @@ class Provenance:
     Lagrangian does not have; `coordinates` and their `kinds`; `refusal`, why there is no native code where that was
     wanted; `step_error`, the error that step halving found; `members` of an ensemble; `scene`, the file that was run;
     `maker`, the part of the library that made the run; `singular`, what it does at singular positions of constraints;
-    `carried`, how many of the last coordinates are those of the isometry that carries the others.
+    `carried`, how many of the last coordinates are those of the isometry that carries the others; `mass`, the structure
+    of the mass matrix in words, where solves use it.
     """
 
     method: str = "unknown"
@@ -49,6 +50,7 @@ class Provenance:
     maker: str = "simulate"
     singular: str = "stop"
     carried: int = 0
+    mass: str = ""
 
     @property
     def method_and_properties(self) -> str:
@@ -103,6 +105,7 @@ def of(system: System, method: AbstractMethod, *, steady: bool = True, **known: 
         forced=bool(system.forces),
         coordinates=system.names,
         kinds=tuple(c.kind for c in system.coordinates),
+        mass="" if system.mass is None else str(system.mass),
         carried=system.space.hyperbolic.n if isinstance(system.space, Carried) else 0,
     )
     return replace(made, **known)

@@ -1,0 +1,167 @@
+"""A step of systems of many coordinates on one core, against the step that a person would write in JAX, in one run.
+
+    python benchmarks/size.py [--cases lattice:8,bodies:100]
+
+The hand-written step is RK4 with `jax.grad` of the same potential, in one `fori_loop`. Each case is a process of its
+own. Memory is the growth of the process beyond what it held when the system was made, in vectors of n numbers.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import holonomy as hl
+
+CASES = "lattice:8,lattice:28,lattice:50,lattice:100,lattice:316,lattice:1000,bodies:100,bodies:1000,string:10000"
+STEP = 1e-3
+WORK = 4_000_000  # coordinates times steps in a measurement
+
+
+def lattice(m: int) -> tuple[Any, Any, int, int]:
+    """m × m masses with springs to their neighbours, and a quartic one to their place."""
+
+    def potential(q: Any) -> Any:
+        x = q.reshape(m, m)
+        springs = jnp.sum((x[1:] - x[:-1]) ** 2) + jnp.sum((x[:, 1:] - x[:, :-1]) ** 2)
+        return 0.5 * springs + 0.25 * jnp.sum(x**4)
+
+    return lambda v: 0.5 * jnp.sum(v * v), potential, m * m, max(5, min(20_000, WORK // m**2))
+
+
+def bodies(count: int) -> tuple[Any, Any, int, int]:
+    """Bodies in space that attract each other, softened, all pairs."""
+
+    def potential(q: Any) -> Any:
+        x = q.reshape(count, 3)
+        squares = jnp.sum((x[:, None] - x[None]) ** 2, axis=-1)
+        return -0.5 * jnp.sum(1 / jnp.sqrt(squares + 1e-2)) / count
+
+    return lambda v: 0.5 * jnp.sum(v * v), potential, 3 * count, max(5, WORK // count**2)
+
+
+def string(n: int) -> tuple[Any, Any, int, int]:
+    """A string of n elements whose mass matrix is tridiagonal, as linear finite elements give it."""
+
+    def kinetic(v: Any) -> Any:
+        return 0.5 * jnp.sum(v * v) + jnp.sum(v[1:] * v[:-1]) / 6
+
+    return kinetic, lambda q: 0.5 * jnp.sum((q[1:] - q[:-1]) ** 2) + 0.25 * jnp.sum(q**4), n, max(5, WORK // n // 4)
+
+
+KINDS = {"lattice": lattice, "bodies": bodies, "string": string}
+
+
+def by_hand(kind: str, potential: Any, n: int) -> Callable[..., Any]:
+    """Many steps of RK4, written out."""
+    slope = jax.grad(lambda q: -potential(q))
+
+    def force(q: Any) -> Any:
+        if kind != "string":
+            return slope(q)
+        side = jnp.full(n, 1 / 6)
+        lower, upper = side.at[0].set(0.0), side.at[-1].set(0.0)
+        return jax.lax.linalg.tridiagonal_solve(lower, jnp.ones(n), upper, slope(q)[:, None])[:, 0]
+
+    def step(_: Any, state: Any) -> Any:
+        h = STEP
+        q, v = state
+        a = force(q)
+        v2, a2 = v + h / 2 * a, force(q + h / 2 * v)
+        v3, a3 = v + h / 2 * a2, force(q + h / 2 * v2)
+        v4, a4 = v + h * a3, force(q + h * v3)
+        return q + h / 6 * (v + 2 * v2 + 2 * v3 + v4), v + h / 6 * (a + 2 * a2 + 2 * a3 + a4)
+
+    return jax.jit(lambda q, v, steps: jax.lax.fori_loop(0, steps, step, (q, v)))
+
+
+def peak() -> float:
+    """The most memory of this process so far, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+
+
+def timed(call: Callable[[], Any]) -> float:
+    begin = time.perf_counter()
+    jax.block_until_ready(call())
+    return time.perf_counter() - begin
+
+
+def measure(kind: str, size: int) -> str:
+    """A row of the table."""
+    kinetic, potential, n, steps = KINDS[kind](size)
+    random = np.random.default_rng(0)
+    q, v = random.normal(size=(2, n))
+    system = hl.System.from_lagrangian(lambda t, q, v: kinetic(v) - potential(q), space=hl.Euclidean(n))
+    before = peak()
+
+    def run(method: Any, count: int) -> hl.Run:
+        return hl.simulate(system, q, v, count * STEP, dt=STEP, method=method, save_at=[count * STEP])
+
+    begin = time.perf_counter()
+    first = run(hl.RK4(), 1)
+    until = time.perf_counter() - begin
+    memory = (peak() - before) / (8.0 * n)
+    hand = by_hand(kind, potential, n)
+    end = hand(q, v, 3)
+    error = np.max(np.abs(run(hl.RK4(), 3).q[-1] - np.asarray(end[0])))
+    few, many, theirs = (min(times) for times in zip(*(_turn(run, hand, q, v, steps) for _ in range(5)), strict=True))
+    ours, theirs = (many - few) / steps, theirs / steps
+    others = [_each(run, hl.Verlet(), 4 * steps) / ours, _each(run, hl.Gauss(2), steps) / ours]
+    engine = dict(first.notes)["engine"].split(" ")[0]
+    cells = (kind, n, f"{ours * 1e6:.2f}", engine, f"{theirs * 1e6:.2f}", f"{ours / theirs:.2f}", f"{error:.0e}")
+    cells = (*cells, *(f"{x:.2f}" for x in others), f"{until:.2f}", f"{memory:.0f}" if n >= 10**4 else "–")
+    return "| " + " | ".join(str(c) for c in cells) + " |"
+
+
+def _turn(run: Any, hand: Any, q: Any, v: Any, steps: int) -> tuple[float, float, float]:
+    """Both in turn, so that they see the same machine."""
+    return (
+        timed(lambda: run(hl.RK4(), 1).q),
+        timed(lambda: run(hl.RK4(), 1 + steps).q),
+        timed(lambda: hand(q, v, steps)),
+    )
+
+
+def _each(run: Any, method: Any, steps: int) -> float:
+    """Seconds a step of another method."""
+    run(method, 1)
+    few = min(timed(lambda: run(method, 1).q) for _ in range(3))
+    return (min(timed(lambda: run(method, 1 + steps).q) for _ in range(3)) - few) / steps
+
+
+def main() -> None:
+    """Print the table, or the row of one case."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", default=CASES)
+    parser.add_argument("--one", help="a single case, in this process")
+    options = parser.parse_args()
+    if options.one:
+        kind, size = options.one.split(":")
+        print(measure(kind, int(size)))
+        return
+    print("## Systems of many coordinates\n\nOne step on one core, from the Lagrangian; asked: ratio at most 1.2.\n")
+    print(
+        "| system | coordinates | RK4 µs | engine | by hand in XLA µs | ratio | difference | Verlet / RK4 | "
+        "Gauss(2) / RK4 | first step s | memory, vectors |"
+    )
+    print("| --- |" + " --- |" * 10, flush=True)
+    for case in options.cases.split(","):
+        done = subprocess.run([sys.executable, __file__, "--one", case], capture_output=True, text=True, check=False)
+        print(done.stdout.strip() if done.returncode == 0 else done.stderr[-2000:], flush=True)
+
+
+if __name__ == "__main__":
+    main()

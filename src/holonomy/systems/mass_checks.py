@@ -1,0 +1,164 @@
+"""Whether a mass matrix of known structure is what its structure says, regular, and positive definite at a state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from holonomy.systems import lagrangian, mass_structure, structured_solve
+from holonomy.systems.dense_solve import UNROLLED
+from holonomy.systems.mass_structure import MassStructure
+
+if TYPE_CHECKING:
+    from holonomy.systems.system import System
+
+_LEAST = 1e-14  # eigenvalues of a scaled block below this part of the largest are rounding
+_MISS = 1e-10  # of the size of the product: a larger difference is none of rounding
+_SAID = 5  # coordinates that a message names
+
+
+def with_structure(system: System) -> System:
+    """The system with the structure that its solves use, where it has one worth using.
+
+    Small matrices are factored in straight-line code, which is as fast; systems with constraints or an acceleration of
+    their own do not solve with the mass matrix alone.
+    """
+    if system.constraints or system.direct is not None or not system.flat or system.space.dim <= UNROLLED:
+        return system if system.mass is None else replace(system, mass=None)
+    found = mass_structure.find(system)
+    return replace(system, mass=found if found.solvable else None)
+
+
+def probe(system: System) -> np.ndarray:
+    """A random vector, the same for every system of this size."""
+    return np.random.default_rng(0).standard_normal(system.space.dim)
+
+
+def look(system: System, t: Any, q: Any, v: Any, u: Any) -> tuple[Any, Any]:
+    """The entries of the mass matrix, and by how much their product with u misses that of the Lagrangian itself.
+
+    For code that is being traced.
+    """
+    assert system.mass is not None
+    product = lagrangian.mass_product(system.raw_lagrangian, t, q, v)
+    held = structured_solve.entries(system.mass, product, v)
+    if held is None:
+        return None, jnp.zeros((), q.dtype)
+    right = product(u)
+    miss = jnp.max(jnp.abs(structured_solve.multiplied(system.mass, held, u) - right))
+    return held, miss / jnp.maximum(jnp.max(jnp.abs(right)), jnp.finfo(q.dtype).tiny)
+
+
+seen = eqx.filter_jit(look)
+
+
+def regular(system: System, t: Any, q: Any, v: Any) -> System:
+    """A system of the same motions whose mass matrix is regular at a state, with its structure where it has one.
+
+    Raises a ValueError where no acceleration is determined there. What is being traced is not looked at.
+    """
+    from holonomy.systems.constraints import massless
+
+    structured = with_structure(system)
+    if structured.mass is None:
+        return massless.regular(system, t, q, v)
+    if any(isinstance(x, Tracer) for x in jax.tree.leaves((system, t, q, v))):
+        return structured
+    return judged(structured, *seen(structured, t, q, v, probe(system)), "q")
+
+
+def judged(system: System, held: Any, miss: Any, called: str) -> System:
+    """The system, marked as having a positive definite mass matrix where it has one at a state.
+
+    Raises a ValueError, which names the state as it is `called` and the coordinates, where the matrix is singular.
+    Where the entries miss the product, the matrix is taken as dense.
+    """
+    assert system.mass is not None
+    if held is None:
+        return replace(system, definite=True)  # conjugate gradients stop where it is not
+    entries = np.asarray(held)
+    if np.all(np.isfinite(entries)) and not float(miss) <= _MISS:
+        return replace(system, mass=None)
+    if not np.all(np.isfinite(entries)):
+        plain = system.mass.kind == "diagonal"
+        where = np.flatnonzero(~np.isfinite(entries)) if plain else np.zeros(0, int)
+        raise ValueError(
+            f"The mass matrix at {called} is not finite{_named(system, where)}. The Lagrangian or its derivatives have "
+            f"no value there: start elsewhere."
+        )
+    definite = _DEFINITE[system.mass.kind](system, system.mass, entries, called)
+    return system if definite == system.definite else replace(system, definite=definite)
+
+
+def _diagonal(system: System, structure: MassStructure, entries: np.ndarray, called: str) -> bool:
+    zero = np.flatnonzero(entries == 0)
+    if zero.size:
+        raise _singular(system, zero, called)
+    return bool(np.all(entries > 0))
+
+
+def _blocks(system: System, structure: MassStructure, blocks: np.ndarray, called: str) -> bool:
+    both = 0.5 * (blocks + np.swapaxes(blocks, 1, 2))
+    size = np.sqrt(np.abs(np.einsum("bii->bi", both)))
+    size = np.where(size > 0, size, 1.0)
+    values = np.linalg.eigvalsh(both / (size[:, :, None] * size[:, None, :]))
+    least, most = np.min(np.abs(values), axis=1), np.max(np.abs(values), axis=1)
+    bad = np.flatnonzero((least < _LEAST * most) | (most == 0))
+    if bad.size:
+        starts = np.append(structure.block_starts, structure.size)
+        first = int(bad[0])
+        raise _singular(system, structure.permutation[starts[first] : starts[first + 1]], called)
+    return bool(np.all(values > 0))
+
+
+def _band(system: System, structure: MassStructure, band: np.ndarray, called: str) -> bool:
+    from scipy.linalg import cholesky_banded, solve_banded
+
+    k, n = structure.width, structure.size
+    size = np.sqrt(np.abs(band[k]))
+    zero = np.flatnonzero(size == 0)
+    if zero.size:
+        raise _singular(system, structure.permutation[zero], called)
+    columns = np.zeros_like(band)  # as LAPACK keeps a band: row k - d, column i + d holds the entry (i, i + d)
+    for d in range(-k, k + 1):
+        i = np.arange(max(0, -d), min(n, n - d))
+        columns[k - d, i + d] = band[k + d, i] / (size[i] * size[i + d])
+    try:
+        pivots = cholesky_banded(columns[: k + 1])[k] ** 2
+        if np.min(pivots) > _LEAST:
+            return True
+        raise _singular(system, structure.permutation[[int(np.argmin(pivots))]], called)
+    except np.linalg.LinAlgError:
+        pass
+    try:
+        far = np.max(np.abs(solve_banded((k, k), columns, probe(system))))
+    except np.linalg.LinAlgError:
+        far = np.inf
+    if not far < 1 / _LEAST:
+        raise _singular(system, np.zeros(0, int), called)
+    return False
+
+
+_DEFINITE = {"diagonal": _diagonal, "block-diagonal": _blocks, "banded": _band}
+
+
+def _singular(system: System, where: np.ndarray, called: str) -> ValueError:
+    return ValueError(
+        f"The mass matrix is singular at {called}{_named(system, where)}, so the acceleration is not determined. "
+        f"Either a coordinate carries no mass, or the coordinates break down there, as angles do at a pole: start "
+        f"elsewhere, or give the system other coordinates."
+    )
+
+
+def _named(system: System, where: np.ndarray) -> str:
+    if not where.size:
+        return ""
+    names = ", ".join(system.names[i] for i in where[:_SAID])
+    more = f" and {where.size - _SAID} more" if where.size > _SAID else ""
+    return f" in the coordinates {names}{more}"

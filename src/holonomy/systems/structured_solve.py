@@ -1,0 +1,193 @@
+r"""Solves with a mass matrix whose structure is known, from its products with vectors.
+
+A diagonal matrix is its product with the vector of ones. Of blocks and bands the products with a few vectors of zeros
+and ones hold every entry once: as many vectors as a block has rows, or as a band has diagonals. A sparse matrix is
+solved by conjugate gradients to round-off, with products alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from holonomy.systems import dense_solve
+from holonomy.systems.dense_solve import Factored
+from holonomy.systems.mass_structure import MassStructure
+
+Vector: TypeAlias = Float[Array, " n"]
+Product: TypeAlias = Callable[[Any], Any]
+
+_ROUNDS = 4  # conjugate gradients restart this often from what is left
+
+
+def entries(structure: MassStructure, product: Product, like: Vector) -> Any:
+    """The entries of the matrix: its diagonal (n,), its blocks (count, k, k) with ones where a block is smaller, or
+    its band (k + 1 + k, n) with `band[k + d, i]` the entry (i, i + d); None of a sparse one."""
+    n, k = structure.size, structure.width
+    if structure.kind == "diagonal":
+        return product(jnp.ones_like(like))
+    if structure.kind == "sparse":
+        return None
+    order = structure.permutation
+    if structure.kind == "banded":
+        colour = np.arange(n) % (2 * k + 1)
+        columns = _products(product, order, colour, 2 * k + 1, like)[:, order]
+        rows = np.arange(n)
+        at = [rows + d for d in range(-k, k + 1)]
+        inside = [(j >= 0) & (j < n) for j in at]
+        return jnp.stack(
+            [
+                jnp.where(ok, columns[np.clip(j, 0, n - 1) % (2 * k + 1), rows], 0.0)
+                for j, ok in zip(at, inside, strict=True)
+            ]
+        )
+    places, filled = _block_places(structure)
+    colour = np.zeros(n, int)
+    colour[places[filled]] = np.broadcast_to(np.arange(k), places.shape)[filled]
+    columns = _products(product, order, colour, k, like)
+    blocks = jnp.swapaxes(columns[:, order[places]], 0, 1)  # (blocks, column, row): symmetric
+    both = filled[:, :, None] & filled[:, None, :]
+    return jnp.where(both, blocks, jnp.eye(k, dtype=like.dtype)[None])
+
+
+def _products(product: Product, order: np.ndarray, colour: np.ndarray, count: int, like: Vector) -> Any:
+    """The products with the vectors that are one at the places of one colour."""
+    seeds = np.zeros((count, order.size))
+    seeds[colour, order] = 1.0
+    return jax.vmap(product)(jnp.asarray(seeds, like.dtype))
+
+
+def _block_places(structure: MassStructure) -> tuple[np.ndarray, np.ndarray]:
+    """Places in the order of the blocks, (count, k), and which of them are filled."""
+    starts = structure.block_starts
+    sizes = np.diff(np.append(starts, structure.size))
+    inner = np.arange(structure.width)[None, :]
+    filled = inner < sizes[:, None]
+    return np.where(filled, starts[:, None] + inner, 0), filled
+
+
+def multiplied(structure: MassStructure, held: Any, u: Vector) -> Vector:
+    """The product with a vector, from the entries."""
+    if structure.kind == "diagonal":
+        return held * u
+    order, n, k = structure.permutation, structure.size, structure.width
+    turned = u[order]
+    if structure.kind == "banded":
+        padded = jnp.pad(turned, k)
+        total = sum((held[d] * padded[d : d + n] for d in range(2 * k + 1)), start=jnp.zeros_like(u))
+        return jnp.zeros_like(u).at[order].set(total)
+    places, filled = _block_places(structure)
+    out = jnp.einsum("bij,bj->bi", held, jnp.where(filled, turned[places], 0.0))
+    return jnp.zeros_like(u).at[order[places[filled]]].set(out[filled])
+
+
+def factor(structure: MassStructure, product: Product, like: Vector, definite: bool) -> Factored:
+    """A factorisation for `back_substitute` of the matrix with these products with vectors."""
+    if structure.kind == "sparse":
+        return "map", lambda b: jax.lax.custom_linear_solve(product, b, _conjugate_gradients, symmetric=True)
+    held = entries(structure, product, like)
+    if structure.kind == "diagonal":
+        return "map", lambda b: b / held
+    if structure.kind == "block-diagonal":
+        return "map", _by_blocks(structure, held, definite)
+
+    def through_band(b: Vector) -> Vector:
+        own = jax.lax.stop_gradient(held)
+        return jax.lax.custom_linear_solve(
+            product, b, lambda _, r: _banded(structure, own, r, definite), symmetric=True
+        )
+
+    return "map", through_band
+
+
+def _by_blocks(structure: MassStructure, blocks: Any, definite: bool) -> Product:
+    places, filled = _block_places(structure)
+    order, n = structure.permutation, structure.size
+    kind = dense_solve.factor(blocks[0], definite)[0]
+    factored = jax.vmap(lambda block: dense_solve.factor(block, definite)[1])(blocks)
+    back = np.zeros(n, int)  # where each coordinate stands among the places of the blocks
+    back[order[places[filled]]] = np.flatnonzero(filled)
+
+    def solve(b: Vector) -> Vector:
+        rows = jnp.where(filled, b[order[places]], 0.0)
+        found = jax.vmap(lambda data, row: dense_solve.back_substitute((kind, data), row))(factored, rows)
+        return found.reshape(-1)[back]
+
+    return solve
+
+
+def _banded(structure: MassStructure, band: Any, b: Vector, definite: bool) -> Vector:
+    order, k = structure.permutation, structure.width
+    right = b[order]
+    if k == 1:
+        found = jax.lax.linalg.tridiagonal_solve(band[0], band[1], band[2], right[:, None])[:, 0]
+    else:
+        found = _block_tridiagonal(band, k, right, definite)
+    return jnp.zeros_like(b).at[order].set(found)
+
+
+def _block_tridiagonal(band: Any, k: int, b: Vector, definite: bool) -> Vector:
+    """A band cut into blocks of k rows, of which only neighbours couple, eliminated from one end to the other."""
+    n = b.shape[0]
+    count = -(-n // k)
+    fill = count * k - n
+    wide = jnp.pad(band, ((0, 0), (0, fill))).at[k, n:].set(1.0)
+    rows = np.arange(count * k).reshape(count, k)
+    inner = np.arange(k)
+
+    def part(shift: int) -> Any:
+        """Blocks (i, i + shift): entry (row, column) stands on the diagonal `column - row`."""
+        across = inner[None, :] + shift * k - inner[:, None]
+        return jnp.where(np.abs(across) <= k, wide[np.clip(across + k, 0, 2 * k)[None], rows[:, :, None]], 0.0)
+
+    middle, lower = part(0), part(-1)
+    right = jnp.pad(b, (0, fill)).reshape(count, k)
+
+    def step(carry: Any, given: Any) -> Any:
+        across, solved = carry
+        diagonal, low, up, r = given
+        pivot = dense_solve.factor(diagonal - low @ across, definite)
+        across = jax.vmap(lambda column: dense_solve.back_substitute(pivot, column), 1, 1)(up)
+        solved = dense_solve.back_substitute(pivot, r - low @ solved)
+        return (across, solved), (across, solved)
+
+    start = (jnp.zeros((k, k), b.dtype), jnp.zeros(k, b.dtype))
+    _, (across, solved) = jax.lax.scan(step, start, (middle, lower, part(1), right))
+
+    def backward(after: Any, given: Any) -> Any:
+        coupling, value = given
+        found = value - coupling @ after
+        return found, found
+
+    _, found = jax.lax.scan(backward, jnp.zeros(k, b.dtype), (across, solved), reverse=True)
+    return found.reshape(-1)[:n]
+
+
+def _conjugate_gradients(product: Product, b: Vector) -> Vector:
+    """Conjugate gradients until what is left is rounding; NaN where the matrix is not positive definite."""
+    n = b.shape[0]
+    eps = jnp.finfo(b.dtype).eps
+
+    def going(carry: Any) -> Any:
+        _, _, _, size, count = carry
+        return (size > (eps * eps) * jnp.dot(b, b)) & (count < 4 * n)
+
+    def once(carry: Any) -> Any:
+        x, r, d, size, count = carry
+        image = product(d)
+        curve = jnp.dot(d, image)
+        length = jnp.where(curve > 0, size / curve, jnp.nan)
+        x, r = x + length * d, r - length * image
+        new = jnp.dot(r, r)
+        return x, r, r + (new / size) * d, new, count + 1
+
+    x = jnp.zeros_like(b)
+    for _ in range(_ROUNDS):  # the residual that is carried along drifts from the true one
+        r = b - product(x)
+        x = jax.lax.while_loop(going, once, (x, r, r, jnp.dot(r, r), jnp.int32(0)))[0]
+    return x

@@ -1,0 +1,66 @@
+"""Runs of many coordinates: steps that are looked at together, rows handed over a few at a time."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import holonomy as hl
+from holonomy.motion.loops import plain
+from holonomy.motion.methods.base import PositionVelocity
+from holonomy.systems import mass_checks
+
+N = 700
+system = hl.System.from_lagrangian(
+    lambda t, q, v: 0.5 * jnp.sum(v * v) - 0.5 * jnp.sum((q[1:] - q[:-1]) ** 2) + 0.25 * jnp.sum(q**4),
+    space=hl.Euclidean(N),
+)
+START = np.random.default_rng(0).uniform(-0.5, 0.5, (2, N))
+
+
+def force(q):
+    return np.diff(np.diff(q, prepend=q[0], append=q[-1])) + q**3
+
+
+def verlet(q, v, h):
+    q = q + 0.5 * h * v
+    v = v + h * force(q)
+    return q + 0.5 * h * v, v
+
+
+def test_rows_are_those_of_single_steps():
+    """150 steps saved every 75, which is more than are looked at together, and a time beside the grid."""
+    run = hl.simulate(system, *START, 1.505, dt=0.01, method=hl.Verlet(), save_at=[0.0, 0.75, 1.5, 1.505])
+    q, v = START
+    rows = [q]
+    for k in range(150):
+        q, v = verlet(q, v, 0.01)
+        if k in (74, 149):
+            rows.append(q)
+    rows.append(verlet(q, v, 0.005)[0])
+    np.testing.assert_allclose(run.q, rows, atol=1e-13)
+    assert run.result.steps == 150
+
+
+def test_many_rows_are_handed_over_a_few_at_a_time():
+    assert plain.rows_at_once(N) < 100
+    run = hl.simulate(system, *START, 1.0, dt=0.01, method=hl.RK4())
+    assert run.q.shape == (101, N)
+    some = hl.simulate(system, *START, 1.0, dt=0.01, method=hl.RK4(), save_every=10)
+    np.testing.assert_array_equal(run.q[::10], some.q)
+
+
+@pytest.mark.parametrize("method", [hl.RK4(), hl.Splitting(4)], ids=lambda m: m.label)
+def test_a_run_that_becomes_infinite_stops_at_the_step_that_fails(method):
+    """The potential falls without bound. Steps one by one, each looked at, are the reference."""
+    structured = mass_checks.with_structure(system)
+    step = jax.jit(lambda state: method.step(structured, 0.0, 0.01, state)[0])
+    state, rows = PositionVelocity(*map(jnp.asarray, 3.0 * START)), []
+    while np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v)):
+        rows.append(np.asarray(state.q))
+        state = step(state)
+    good = len(rows) - 1  # steps that end in a finite state
+    run = hl.simulate(system, *3.0 * START, 20.0, dt=0.01, method=method, save_every=50, throw=False)
+    assert not run.result.ok
+    assert plain.TOGETHER < run.result.steps == good < 2000
+    np.testing.assert_allclose(run.q, rows[: 50 * len(run.q) : 50], rtol=1e-9)
