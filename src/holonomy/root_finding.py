@@ -104,8 +104,8 @@ def implicit(
 ) -> tuple[Array, Flag, Count]:
     """What `find` finds from `guess`: a root of `residual`, whether it was found, and the number of iterations.
 
-    Derivatives of the root are those of the implicit function theorem, by `solve_map` of a linear map and the value that
-    it should have; without it the matrix of the map is formed.
+    Derivatives of the root are those of the implicit function theorem, by `solve_map` of a linear map and the value
+    that it should have; without it the matrix of the map is formed.
     """
 
     def find_as_floats(_: Callable[[Array], Array], start: Array) -> tuple[Array, Array]:
