@@ -33,6 +33,7 @@ class Sessions:
     def __init__(self, services: Services, seconds_left: float = SECONDS_LEFT):
         self._services = services
         self._seconds_left = seconds_left
+        self._timer: asyncio.TimerHandle | None = None
         self._entries: dict[str, _Entry] = {}
 
     @property
@@ -66,7 +67,6 @@ class Sessions:
         entry.live.detach(outbox)
         entry.outbox, entry.left = None, time.monotonic()
         self.tidy()
-        asyncio.get_running_loop().call_later(self._seconds_left, self.tidy)
 
     def tidy(self) -> None:
         """End the simulations that no one came back for."""
@@ -75,6 +75,14 @@ class Sessions:
         for k, (since, name) in enumerate(left):
             if now - since >= self._seconds_left or k < len(left) - MOST_LEFT:
                 self._entries.pop(name).live.stop()
+        waiting = [entry.left for entry in self._entries.values() if entry.outbox is None]
+        if waiting and self._timer is None:  # one for all: a thousand visits leave no thousand timers
+            delay = max(min(waiting) + self._seconds_left - now, 0.0)
+            self._timer = asyncio.get_running_loop().call_later(delay, self._expire)
+
+    def _expire(self) -> None:
+        self._timer = None
+        self.tidy()
 
     def stop(self) -> None:
         """End all of them."""
