@@ -148,7 +148,15 @@ def run_files(first: int, seconds: float) -> tuple[Counter[str], list[list[Any]]
     end = time.monotonic() + seconds
     while time.monotonic() < end and not failures:
         with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, "-W", "ignore", "-m", "tests.motion.fuzz_run_files", str(first), str(RUN_FILES)]
+            command = [
+                sys.executable,
+                "-W",
+                "ignore",
+                "-m",
+                "tests.motion.run.fuzz_run_files",
+                str(first),
+                str(RUN_FILES),
+            ]
             done = subprocess.run([*command, folder], cwd=ROOT, capture_output=True, text=True, check=True)
         found = json.loads(done.stdout)
         outcomes.update(found["outcomes"])

@@ -1,4 +1,4 @@
-"""Loads mutated run files: ``python -m tests.motion.fuzz_run_files FIRST COUNT FOLDER`` prints what came of them.
+"""Loads mutated run files: ``python -m tests.motion.run.fuzz_run_files FIRST COUNT FOLDER`` prints what came of them.
 
 Every file must give a sentence or the run that was saved. Files without index are read by `hdf5_reader.convert` under
 the limits of `hdf5_reader.limit`, here in processes that read a hundred of them each: `hl.load` starts one for each.
@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from tests.motion.run_files import FILES, damaged, forged, resealed, same, split
+from tests.motion.run.run_files import FILES, damaged, forged, resealed, same, split
 
 import holonomy as hl
 from holonomy.motion.run import foreign, hdf5_reader, index, load

@@ -10,8 +10,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from tests.motion.fuzz_run_files import mutated
-from tests.motion.run_files import ARRAYS, END, FILES, MARK, joined, same, split
+from tests.motion.run.fuzz_run_files import mutated
+from tests.motion.run.run_files import ARRAYS, END, FILES, MARK, joined, same, split
 
 import holonomy as hl
 from holonomy.motion.run import foreign, layout
@@ -296,8 +296,8 @@ def test_a_reader_that_loops_crashes_or_takes_memory_is_stopped(
 
 
 def fuzzed(count: int, folder: Path) -> dict:
-    code = [sys.executable, "-W", "ignore", "-m", "tests.motion.fuzz_run_files", "0", str(count), str(folder)]
-    done = subprocess.run(code, cwd=FILES.parents[2], capture_output=True, text=True, check=True)
+    code = [sys.executable, "-W", "ignore", "-m", "tests.motion.run.fuzz_run_files", "0", str(count), str(folder)]
+    done = subprocess.run(code, cwd=FILES.parents[3], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert found["wrong"] == []
     assert sum(found["outcomes"].values()) == count

@@ -12,7 +12,7 @@ import pytest
 
 import holonomy as hl
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "dependencies.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "dependencies.md"
 
 
 def pendulum() -> tuple[hl.System, Any, Any]:
