@@ -7,6 +7,7 @@ import pytest
 
 import holonomy as hl
 from holonomy.motion.loops import plain
+from holonomy.motion.methods import runge_kutta
 from holonomy.motion.methods.base import PositionVelocity
 from holonomy.systems import mass_checks
 
@@ -40,6 +41,23 @@ def test_rows_are_those_of_single_steps():
     rows.append(verlet(q, v, 0.005)[0])
     np.testing.assert_allclose(run.q, rows, atol=1e-13)
     assert run.result.steps == 150
+
+
+def test_stages_in_a_loop_are_those_written_out():
+    """RK4 of many coordinates runs its stages in a loop: the same numbers, to the last digit, as those of few."""
+    tableau = hl.RK4.tableau
+    few, many = 100, 2 * runge_kutta.LARGE
+    y, w = jnp.asarray(np.random.default_rng(4).normal(size=(2, many)))
+
+    def slope(t, place, speed):
+        return jnp.sin(place) * (1 + t) - 0.1 * speed
+
+    parts = [tableau.advance(slope, 0.3, 0.01, y[k : k + few], w[k : k + few]) for k in range(0, many, few)]
+    whole = tableau.advance(slope, 0.3, 0.01, y, w)
+    for column in (0, 1):
+        np.testing.assert_allclose(whole[column], np.concatenate([p[column] for p in parts]), rtol=1e-15, atol=1e-16)
+    derivative = jax.grad(lambda x: jnp.sum(tableau.advance(slope, 0.3, 0.01, x, w)[0]))(y)
+    np.testing.assert_allclose(derivative, 1 + 0.01**2 / 2 * np.cos(y) * 1.3, atol=1e-6)
 
 
 def test_many_rows_are_handed_over_a_few_at_a_time():

@@ -10,6 +10,8 @@ from math import lcm
 from typing import Any, ClassVar
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status, fine
 from holonomy.motion.methods.projection import finish
@@ -17,6 +19,9 @@ from holonomy.systems import System
 from holonomy.systems.in_chart import Local
 from holonomy.types import Point, Tangent, Time, Vector
 
+# Coordinates above which the stages are a loop. Written out, XLA joins them into one pass, in which it computes a stage
+# anew wherever the next one needs it, once for each neighbour.
+LARGE = 128
 _LARGEST_DENOMINATOR = 1000  # rows whose common denominator is larger are taken as decimal numbers
 
 
@@ -54,6 +59,8 @@ class Tableau:
 
     def advance(self, slope: Slope, t: Time, h: Time, y: Vector, w: Vector) -> tuple[Vector, Vector]:
         """One step of y' = w, w' = slope(t, y, w)."""
+        if y.size > LARGE and not any(any(row[:-1]) for row in self.a):
+            return self._advance_by_scan(slope, t, h, y, w)
         speeds, slopes = [], []
         for row in self.a:
             now = w + _sum(row, h, slopes) if any(row) else w
@@ -63,20 +70,43 @@ class Tableau:
             speeds.append(now)
         return y + _sum(self.b, h, speeds), w + _sum(self.b, h, slopes)
 
+    def _advance_by_scan(self, slope: Slope, t: Time, h: Time, y: Vector, w: Vector) -> tuple[Vector, Vector]:
+        """The same where each stage needs only the one before it, as a loop over the stages."""
+        weights, below = _whole_weights(self.b)
+        nodes = np.array([float(sum(row)) for row in self.a])
+        ahead = np.append([float(row[-1]) for row in self.a[1:]], 0.0)  # what the next stage takes of this one
+
+        def stage(now: Any, given: Any) -> tuple[Any, None]:
+            place, speed, moved, turned = now
+            node, part, weight = given
+            a = slope(t + node * h, place, speed)
+            far = part * h
+            return (y + far * speed, w + far * a, moved + weight * speed, turned + weight * a), None
+
+        none = jnp.zeros_like(y)
+        numbers = tuple(jnp.asarray(x, y.dtype) for x in (nodes, ahead, weights))
+        (_, _, moved, turned), _ = jax.lax.scan(stage, (y, w, none, none), numbers)
+        return y + (h / below) * moved, w + (h / below) * turned
+
 
 def _sum(row: tuple[Entry, ...], h: Any, values: list[Any]) -> Any:
     """h times the sum of the values with these weights; over their common denominator, so that 1/6 costs no digit."""
-    exact = [Fraction(x).limit_denominator(_LARGEST_DENOMINATOR) for x in row]
-    below = lcm(*(x.denominator for x in exact))
-    if below > _LARGEST_DENOMINATOR or any(float(x) != float(given) for x, given in zip(exact, row, strict=True)):
-        weights, step = [float(x) for x in row], h
-    else:
-        weights, step = [float(x * below) for x in exact], h if below == 1 else h / float(below)
+    weights, below = _whole_weights(row)
+    step = h if below == 1 else h / below
     terms = [w * value if w != 1.0 else value for w, value in zip(weights, values, strict=True) if w]
     total = terms[0]
     for term in terms[1:]:
         total = total + term
     return step * total
+
+
+def _whole_weights(row: tuple[Entry, ...]) -> tuple[list[float], float]:
+    """The entries times their common denominator, and that; themselves and 1 where they are decimal numbers."""
+    exact = [Fraction(x).limit_denominator(_LARGEST_DENOMINATOR) for x in row]
+    below = lcm(*(x.denominator for x in exact))
+    if below > _LARGEST_DENOMINATOR or any(float(x) != float(given) for x, given in zip(exact, row, strict=True)):
+        return [float(x) for x in row], 1.0
+    return [float(x * below) for x in exact], float(below)
 
 
 class AbstractRungeKutta(AbstractMethod):
