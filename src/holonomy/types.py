@@ -27,6 +27,10 @@ Covector: TypeAlias = Float[Array, " point"]
 Local: TypeAlias = Float[Array, " dim"]
 LocalMatrix: TypeAlias = Float[Array, "dim dim"]
 
+# A point and a vector of a space inside a run: arrays of JAX, or of NumPy on the host.
+AnyPoint: TypeAlias = Float[AnyArray, " point"]
+AnyTangent: TypeAlias = Float[AnyArray, " point"]
+
 # Of a system: the places of its particles, and one number for each condition of its constraints.
 Positions: TypeAlias = Float[Array, "particles d"]
 Multipliers: TypeAlias = Float[Array, " conditions"]
@@ -41,6 +45,17 @@ Whole: TypeAlias = int | np.integer | Int[AnyArray, "..."]
 Decimal: TypeAlias = float | np.floating | Float[AnyArray, "..."]
 Truth: TypeAlias = bool | np.bool_ | Bool[AnyArray, "..."]
 
+# The same on the host as well, where compiled loops give and take numbers of NumPy.
+AnyScalar: TypeAlias = Float[AnyArray, ""] | np.floating
+AnyCount: TypeAlias = Int[AnyArray, ""] | np.integer
+AnyFlag: TypeAlias = Bool[AnyArray, ""] | np.bool_
+
+# Of events and contact: a flag and a number for each row that is watched, or for each record that may be made.
+Flags: TypeAlias = Bool[Array, " rows"]
+Values: TypeAlias = Float[Array, " rows"]
+Records: TypeAlias = Bool[Array, " records"]
+Delays: TypeAlias = Float[Array, " records"]
+
 # ── What a person may pass ───────────────────────────────────────────────────────────────────────
 # Shapes are checked with a sentence where the numbers arrive, not by the type.
 Number: TypeAlias = float | int | np.floating | np.integer | Real[AnyArray, ""]
@@ -49,6 +64,9 @@ Numbers: TypeAlias = Number | ArrayLike
 PointLike: TypeAlias = ArrayLike
 VectorLike: TypeAlias = ArrayLike
 LocalLike: TypeAlias = ArrayLike
+
+# What is checked where it arrives, with a sentence for every mistake: no type may refuse it before.
+Unchecked: TypeAlias = Any
 
 # Functions that describe a system: of (t, q), (t, q, v) or q, and last of the parameters where there are any.
 ScalarFunction: TypeAlias = Callable[..., Number]

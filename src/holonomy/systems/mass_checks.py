@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jaxtyping import Array
 
 from holonomy.systems import lagrangian, mass_structure, structured_solve
 from holonomy.systems.dense_solve import UNROLLED
 from holonomy.systems.mass_structure import MassStructure
+from holonomy.types import AnyArray, AnyPoint, AnyTangent, Number, Point, Scalar, Tangent
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -40,7 +42,7 @@ def probe(system: System) -> np.ndarray:
     return np.random.default_rng(0).standard_normal(system.space.dim)
 
 
-def look(system: System, t: Any, q: Any, v: Any, u: Any) -> tuple[Any, Any]:
+def look(system: System, t: Number, q: Point, v: Tangent, u: AnyTangent) -> tuple[Array | None, Scalar]:
     """The entries of the mass matrix, and by how much their product with u misses that of the Lagrangian itself.
 
     For code that is being traced.
@@ -50,6 +52,7 @@ def look(system: System, t: Any, q: Any, v: Any, u: Any) -> tuple[Any, Any]:
     held = structured_solve.entries(system.mass, product, v)
     if held is None:
         return None, jnp.zeros((), q.dtype)
+    u = jnp.asarray(u)
     right = product(u)
     miss = jnp.max(jnp.abs(structured_solve.multiplied(system.mass, held, u) - right))
     return held, miss / jnp.maximum(jnp.max(jnp.abs(right)), jnp.finfo(q.dtype).tiny)
@@ -58,7 +61,7 @@ def look(system: System, t: Any, q: Any, v: Any, u: Any) -> tuple[Any, Any]:
 seen = eqx.filter_jit(look)
 
 
-def regular(system: System, t: Any, q: Any, v: Any) -> System:
+def regular(system: System, t: Number, q: AnyPoint, v: AnyTangent) -> System:
     """A system of the same motions whose mass matrix is regular at a state, with its structure where it has one.
 
     Raises a ValueError where no acceleration is determined there. What is being traced is not looked at.
@@ -70,10 +73,10 @@ def regular(system: System, t: Any, q: Any, v: Any) -> System:
         return massless.regular(system, t, q, v)
     if any(isinstance(x, Tracer) for x in jax.tree.leaves((system, t, q, v))):
         return structured
-    return judged(structured, *seen(structured, t, q, v, probe(system)), "q")
+    return judged(structured, *seen(structured, t, jnp.asarray(q), jnp.asarray(v), probe(system)), "q")
 
 
-def judged(system: System, held: Any, miss: Any, called: str) -> System:
+def judged(system: System, held: AnyArray | None, miss: Number, called: str) -> System:
     """The system, marked as having a positive definite mass matrix where it has one at a state.
 
     Raises a ValueError, which names the state as it is `called` and the coordinates, where the matrix is singular.

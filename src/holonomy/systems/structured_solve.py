@@ -25,7 +25,7 @@ Product: TypeAlias = Callable[[Any], Any]
 _ROUNDS = 4  # conjugate gradients restart this often from what is left
 
 
-def entries(structure: MassStructure, product: Product, like: Vector) -> Any:
+def entries(structure: MassStructure, product: Product, like: Vector) -> Array | None:
     """The entries of the matrix: its diagonal (n,), its blocks (count, k, k) with ones where a block is smaller, or
     its band (k + 1 + k, n) with `band[k + d, i]` the entry (i, i + d); None of a sparse one."""
     n, k = structure.size, structure.width
@@ -71,7 +71,7 @@ def _block_places(structure: MassStructure) -> tuple[np.ndarray, np.ndarray]:
     return np.where(filled, starts[:, None] + inner, 0), filled
 
 
-def multiplied(structure: MassStructure, held: Any, u: Vector) -> Vector:
+def multiplied(structure: MassStructure, held: Array, u: Vector) -> Vector:
     """The product with a vector, from the entries."""
     if structure.kind == "diagonal":
         return held * u

@@ -14,6 +14,7 @@ from jax.core import Tracer
 from holonomy.motion.events.event_log import KINDS
 from holonomy.systems import System, tracing
 from holonomy.trace.function import Function, trace
+from holonomy.types import Unchecked
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,11 @@ class Event:
     that is zero on a whole stretch has an event where it comes to the stretch, and none on it.
     """
 
-    sigma: Any
-    direction: Any = 0
-    terminal: Any = False
-    action: Any = None
-    name: Any = None
+    sigma: Unchecked
+    direction: Unchecked = 0
+    terminal: Unchecked = False
+    action: Unchecked = None
+    name: Unchecked = None
 
     def __post_init__(self) -> None:
         if not callable(self.sigma):
@@ -68,7 +69,7 @@ class Watched(eqx.Module):
         return len(self.sigmas)
 
 
-def watched(system: System, events: Any) -> Watched:
+def watched(system: System, events: Unchecked) -> Watched:
     """Traced events, or a ValueError for what is wrong with them."""
     if isinstance(events, Event):
         events = (events,)
@@ -147,7 +148,7 @@ def _action(frame: tracing.Frame, k: int, action: Callable[..., Any]) -> Functio
         raise ValueError(f"The action of event {k} does not give a new state: {error}") from error
 
 
-def capacity(max_events: Any) -> int:
+def capacity(max_events: Unchecked) -> int:
     """How many events a run may have."""
     if isinstance(max_events, Tracer) or not isinstance(max_events, int) or isinstance(max_events, bool):
         raise ValueError(f"max_events must be a whole number, at least 1; got {max_events!r}.")

@@ -10,7 +10,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Shaped
+from jaxtyping import Array, Float, Int, Shaped
+
+from holonomy.types import AnyArray, AnyCount, Delays, Number, Point, Records, Tangent, Whole
 
 OF_WALLS = ("impact", "contact", "release")
 OF_FRICTION = ("stick", "slip")
@@ -36,12 +38,12 @@ class Events(eqx.Module):
     -1 and the rest NaN.
     """
 
-    t: Shaped[Any, ...]
-    which: Shaped[Any, ...]
-    q: Shaped[Any, ...]
-    v_before: Shaped[Any, ...]
-    v_after: Shaped[Any, ...]
-    count: Any
+    t: Shaped[AnyArray, ...]
+    which: Shaped[AnyArray, ...]
+    q: Shaped[AnyArray, ...]
+    v_before: Shaped[AnyArray, ...]
+    v_after: Shaped[AnyArray, ...]
+    count: Whole
     names: tuple[str, ...] = eqx.field(static=True)
 
     def __len__(self) -> int:
@@ -94,22 +96,31 @@ class Log(NamedTuple):
     """Records in a compiled loop: CAPACITY rows, those that one more state may make, and one that takes what is not
     to be kept; how many there are."""
 
-    t: Any
-    which: Any
-    q: Any
-    before: Any
-    after: Any
-    count: Any
+    t: Float[Array, " rows"]
+    which: Int[Array, " rows"]
+    q: Float[Array, "rows point"]
+    before: Float[Array, "rows point"]
+    after: Float[Array, "rows point"]
+    count: AnyCount  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
-def empty(q: Any, most: int) -> Log:
+def empty(q: Point, most: int) -> Log:
     """A log without records, for states that make at most so many."""
     rows = CAPACITY + most
     table = jnp.zeros((rows + 1, q.shape[0]), q.dtype)
     return Log(jnp.zeros(rows + 1, q.dtype), jnp.zeros(rows + 1, jnp.int64), table, table, table, jnp.int64(0))
 
 
-def write(log: Log, made: Any, labels: Any, t: Any, delay: Any, q: Any, before: Any, after: Any) -> Log:
+def write(
+    log: Log,
+    made: Records,
+    labels: Int[Array, " records"],
+    t: Number,
+    delay: Delays,
+    q: Point,
+    before: Tangent,
+    after: Tangent,
+) -> Log:
     """The log with one more row for each of the `labels` that is `made`."""
     last = log.t.shape[0] - 1
 

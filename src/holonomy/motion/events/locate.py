@@ -9,12 +9,14 @@ the first comes first.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Int
 
 from holonomy.motion.events import wall_selection
 from holonomy.motion.events.event import Watched
@@ -22,10 +24,13 @@ from holonomy.motion.events.event_log import OF_FRICTION, OF_WALLS
 from holonomy.motion.events.zero_crossing import JUMP, TINY, Looked, Seen, Span, jumps, span
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
 from holonomy.systems import System, tracing
-from holonomy.systems.contact import contact
-from holonomy.systems.contact import contact_friction as rubbing
+from holonomy.systems.contact import contact, contact_friction
 from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code
+from holonomy.types import AnyCount, AnyFlag, AnyScalar, Count, Flag, Flags, Point, Scalar, State, Tangent, Values
+
+# A step of a method: of a system, a method, a time, a length and a state, to a new state and how it went.
+Step: TypeAlias = Callable[[System, AbstractMethod, AnyScalar, AnyScalar, State], tuple[State, Status]]
 
 TOUCHED = 2.0  # in place of a sign: a row that touched zero may leave it on either side
 _TRIALS = 60
@@ -40,16 +45,16 @@ class Setting(eqx.Module):
     system: System
     watched: Watched
     method: AbstractMethod
-    t0: Any
-    dt: Any
+    t0: AnyScalar
+    dt: AnyScalar
 
     @property
-    def way(self) -> Any:
+    def way(self) -> Scalar:
         """The direction of time, 1 or -1."""
         return jnp.where(self.dt < 0, -1.0, 1.0)
 
     @property
-    def pace(self) -> Any:
+    def pace(self) -> Scalar:
         """The length of a step."""
         return jnp.abs(self.dt)
 
@@ -91,11 +96,11 @@ class Setting(eqx.Module):
         example = frame.example(velocity=True)
         return not system.autonomous or any(f.depends_on(0, example) for f in self.watched.sigmas)
 
-    def time(self, index: Any, past: Any) -> Any:
+    def time(self, index: AnyCount, past: AnyScalar) -> Scalar:
         """The time a length `past` after so many whole steps."""
-        return self.t0 + index * self.dt + self.way * past
+        return jnp.asarray(self.t0 + index * self.dt + self.way * past)
 
-    def at(self, touch: Any) -> System:
+    def at(self, touch: contact.Touch) -> System:
         """The system in this contact."""
         return contact.touching(self.system, touch)
 
@@ -108,15 +113,15 @@ class Base(NamedTuple):
     any. `known` says whether `seen` is up to date. `touch` is the contact.
     """
 
-    state: Any
-    index: Any
-    past: Any
+    state: State
+    index: AnyCount  # pyright: ignore[reportIncompatibleMethodOverride]
+    past: Scalar
     seen: Seen
-    fresh: Any
-    band: Any
-    side: Any
-    known: Any
-    touch: Any
+    fresh: Flags
+    band: Values
+    side: Values
+    known: Flag
+    touch: contact.Touch
 
 
 class Search(NamedTuple):
@@ -126,23 +131,23 @@ class Search(NamedTuple):
     and all this is said of them.
     """
 
-    on: Any
-    trial: Any
-    low: Any
-    high: Any
+    on: Flag
+    trial: Scalar
+    low: Scalar
+    high: Scalar
     at_low: Seen
     at_high: Seen
-    size: Any
-    count: Any
-    last: Any
-    at: Any = None
+    size: Values
+    count: Count  # pyright: ignore[reportIncompatibleMethodOverride]
+    last: Flag
+    at: Int[Array, " rows"] | None = None
 
 
 class Goal(NamedTuple):
     """Where steps lead to: a length after the last whole step, and whether that completes the next one."""
 
-    length: Any
-    whole: Any
+    length: AnyScalar
+    whole: AnyFlag
 
 
 class Trial(NamedTuple):
@@ -152,20 +157,20 @@ class Trial(NamedTuple):
     that a row changed its sign without a zero.
     """
 
-    state: Any
-    length: Any
+    state: State
+    length: Scalar
     seen: Seen
     status: Status
-    accept: Any
-    met: Any
-    touched: Any
-    came: Any
-    band: Any
-    jumps: Any
+    accept: Flag
+    met: Flags
+    touched: Flags
+    came: Values
+    band: Values
+    jumps: Flag
     search: Search
 
 
-def begin(setting: Setting, state: Any, touch: Any) -> Base:
+def begin(setting: Setting, state: State, touch: contact.Touch) -> Base:
     """The base at the start of a run."""
     blank = jnp.zeros(rows(setting), setting.t0.dtype)
     return Base(
@@ -200,7 +205,7 @@ def rows(setting: Setting) -> int:
 # ── What is seen ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def observe(setting: Setting, system: System, t: Any, q: Any, v: Any) -> Seen:
+def observe(setting: Setting, system: System, t: AnyScalar, q: Point, v: Tangent) -> Seen:
     """Watched values and rates at a state."""
     along = (jnp.ones_like(t), v, ambient_acceleration(system, t, q, v))
     value, rate = jax.jvp(lambda *state: values(setting, system, *state), (t, q, v), along)
@@ -208,13 +213,13 @@ def observe(setting: Setting, system: System, t: Any, q: Any, v: Any) -> Seen:
     return Seen(value, jnp.where(jnp.isfinite(rate), setting.way * rate, 0.0))
 
 
-def values(setting: Setting, system: System, t: Any, q: Any, v: Any) -> Any:
+def values(setting: Setting, system: System, t: AnyScalar, q: Point, v: Tangent) -> Values:
     """Watched values at a state: events, gaps to the walls, and pushes of those in contact."""
     parts = [f(t, q, v, *system.last)[None] for f in setting.watched.sigmas]
     if contact.count(system):
         parts += [contact.gaps(system, t, q, v), contact.pushes(system, t, q, v)]
     if setting.rubbing:
-        parts.append(rubbing.grips(system, t, q, v))
+        parts.append(contact_friction.grips(system, t, q, v))
     return jnp.concatenate(parts)
 
 
@@ -252,7 +257,7 @@ def _signed(setting: Setting, base: Base, seen: Seen) -> Seen:
 # ── One trial ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def attempt(setting: Setting, base: Base, search: Search, goal: Goal, step: Any) -> tuple[Base, Trial]:
+def attempt(setting: Setting, base: Base, search: Search, goal: Goal, step: Step) -> tuple[Base, Trial]:
     """One trial step towards the goal; the base with what is seen from it.
 
     Where the base has not been looked at yet, that is all that is done, and the trial is not to be used.
@@ -265,7 +270,9 @@ def attempt(setting: Setting, base: Base, search: Search, goal: Goal, step: Any)
     return weigh(setting, base, search, length, new, status)
 
 
-def weigh(setting: Setting, base: Base, search: Search, length: Any, new: Any, status: Status) -> tuple[Base, Trial]:
+def weigh(
+    setting: Setting, base: Base, search: Search, length: AnyScalar, new: State, status: Status
+) -> tuple[Base, Trial]:
     """What to make of a trial step of given length to a new state."""
     method, way = setting.method, setting.way
     t = setting.time(base.index, base.past)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
 
 from holonomy.motion.events import event_log, locate
+from holonomy.motion.events.event import Watched
 from holonomy.motion.events.locate import Goal, Setting
 from holonomy.motion.loops import plain, with_events
 from holonomy.motion.methods.base import PositionVelocity, Status
@@ -16,6 +17,11 @@ from holonomy.motion.methods.explicit import RK4
 from holonomy.systems import System
 from holonomy.systems.result_code import Code
 from holonomy.trace.native.engine import Engine
+from holonomy.types import Whole
+
+# Objects of heyoka, which has no types: the integrator of a system, and how a step of it ended.
+Integrator: TypeAlias = Any
+Outcome: TypeAlias = Any
 
 # Has the same states, (q, v); only reads and starts them, since steps are heyoka's.
 STANDING_IN = RK4()
@@ -23,16 +29,16 @@ _ORDERS_SEEN = 8
 
 
 def chunk(
-    ta: Any,
+    ta: Integrator,
     engine: Engine,
     system: System,
-    watched: Any,
+    watched: Watched,
     now: with_events.Progress,
-    t0: Any,
-    dt: Any,
+    t0: np.floating,
+    dt: np.floating,
     counts: np.ndarray,
     rests: np.ndarray,
-    rows: Any,
+    rows: Whole,
 ) -> tuple[with_events.Progress, plain.Snapshot, int]:
     """As `with_events.chunk`, with steps of the integrator `ta`; trials are values of the last step's series."""
     setting = Setting(system, watched, STANDING_IN, t0, dt)
@@ -101,7 +107,7 @@ def _value(ta: Any, now: with_events.Progress, setting: Setting, length: float) 
     return PositionVelocity(out[:n], out[n:])
 
 
-def first_step(ta: Any) -> float:
+def first_step(ta: Integrator) -> float:
     r"""A step from the present state that more than the last two coefficients of the series agree to.
 
     heyoka takes the radius of convergence from the last two orders. They can vanish by symmetry where others do not: a
@@ -117,7 +123,7 @@ def first_step(ta: Any) -> float:
     return step if step > 0 else math.inf
 
 
-def code(outcome: Any) -> int:
+def code(outcome: Outcome) -> int:
     """The code of how heyoka ended."""
     import heyoka as hy
 

@@ -18,6 +18,7 @@ from holonomy.motion.methods.base import keep_if
 from holonomy.systems import System
 from holonomy.systems.contact import contact
 from holonomy.systems.result_code import Code
+from holonomy.types import Count, Delays, Flag, Flags, Number, Point, Records, Tangent
 
 _NO_STEP = 1e-7  # of dt: what is left of a step below this is not worth a step of the method
 _SHORT = 0.5  # of dt: the guesses of a method's next step are of no use after a shorter one
@@ -30,20 +31,20 @@ class Landing(NamedTuple):
     `fresh` are the rows that were met, here or before, and are still zero.
     """
 
-    q: Any
-    before: Any
-    after: Any
-    made: Any
-    delay: Any
-    touch: Any
-    fresh: Any
-    code: Any
-    smooth: Any
+    q: Point
+    before: Tangent
+    after: Tangent
+    made: Records
+    delay: Delays
+    touch: contact.Touch
+    fresh: Flags
+    code: Count
+    smooth: Flag
 
 
-def is_short(setting: Setting, length: Any) -> Any:
+def is_short(setting: Setting, length: Number) -> Flag:
     """Whether a step was so short that the method has to begin anew after it."""
-    return setting.method.fixed_step & (length < _SHORT * setting.pace)
+    return jnp.asarray(setting.method.fixed_step & (length < _SHORT * setting.pace))
 
 
 def landed(setting: Setting, base: Base, trial: Trial, goal: Goal) -> tuple[Base, Landing]:

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Int
 
 from holonomy.motion.events import event_log
 from holonomy.systems.contact import contact, many_walls
+from holonomy.types import Flag, Number
 
 if TYPE_CHECKING:
     from holonomy.motion.events.locate import Base, Search, Setting, Trial
     from holonomy.motion.events.zero_crossing import Looked, Seen
 
 
-def numbers(setting: Setting, touch: contact.Touch) -> Any:
+def numbers(setting: Setting, touch: contact.Touch) -> Int[Array, " records"]:
     """The numbers of the records that a state in this contact may make, into all names (`event_log.names`)."""
     events, sides = setting.counts
     if touch.near is None:
@@ -33,8 +35,8 @@ def numbers(setting: Setting, touch: contact.Touch) -> Any:
 
 
 def rows_to_look_at(
-    setting: Setting, base: Base, search: Search, looked: Looked, length: Any, seen: Seen
-) -> tuple[Any, Any]:
+    setting: Setting, base: Base, search: Search, looked: Looked, length: Number, seen: Seen
+) -> tuple[Int[Array, " rows"] | None, Flag]:
     """The rows that may have a zero in a trial, None for all, and whether they are too few; a search keeps its own."""
     if not setting.window:
         return None, jnp.bool_(False)
@@ -42,10 +44,11 @@ def rows_to_look_at(
     first, last = ((s.value[events:][:c], s.rate[events:][:c]) for s in (base.seen, seen))
     near, crowded = many_walls.may_close(first, last, length, looked.on[events:][:c], setting.window)
     at = jnp.concatenate([jnp.arange(events), events + near, jnp.arange(events + c, base.fresh.shape[0])])
+    assert search.at is not None  # as `locate.nothing` makes it
     return jnp.where(search.on, search.at, at), crowded & ~search.on
 
 
-def some_of(at: Any, seen: tuple[Base, Looked, Seen]) -> tuple[Base, Looked, Seen]:
+def some_of(at: Int[Array, " rows"] | None, seen: tuple[Base, Looked, Seen]) -> tuple[Base, Looked, Seen]:
     """The same of some rows only."""
     if at is None:
         return seen
@@ -57,7 +60,7 @@ def some_of(at: Any, seen: tuple[Base, Looked, Seen]) -> tuple[Base, Looked, See
     return few, jax.tree.map(pick, looked), jax.tree.map(pick, end)
 
 
-def for_all(at: Any, total: int, trial: Trial) -> Trial:
+def for_all(at: Int[Array, " rows"] | None, total: int, trial: Trial) -> Trial:
     """A trial's outcome for all rows: nothing was met in those that were not looked at."""
     if at is None:
         return trial

@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from holonomy.types import Flags, Number, Values
+
 TINY = 1e-300  # stands for a zero whose sign is known
 JUMP = 1e-4  # of the size of a function: a smaller change between neighbouring instants is none
 _STEEP = 16.0  # in units of what its rates explain: a change above that between neighbouring instants is a jump
@@ -55,7 +57,7 @@ class Span(NamedTuple):
         return self.cross | self.dip
 
 
-def span(first: Seen, last: Seen, length: Any, looked: Looked) -> Span:
+def span(first: Seen, last: Seen, length: Number, looked: Looked) -> Span:
     """Crossings and dips between two instants a `length` of time apart."""
     a, b = first.value, last.value
     # at rest on zero it takes more than rounding to leave it; what comes from afar, or leaves with speed, does not rest
@@ -163,7 +165,7 @@ def _zero(cubic: _Cubic, left: Any, right: Any) -> Any:
     return jax.lax.fori_loop(0, _REFINED, once, (0.5 * (left + right), left, right))[0]
 
 
-def jumps(first: Seen, last: Seen, neighbours: Any, sizes: Any, tick: Any, noise: Any) -> Any:
+def jumps(first: Seen, last: Seen, neighbours: Flags, sizes: Values, tick: Number, noise: Number) -> Flags:
     """Which functions change by more between two neighbouring instants than their size and their rates explain, or
     grow beyond all bounds between two values of different sign, as at a pole.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -16,6 +16,9 @@ from holonomy.motion.methods.base import AbstractMethod
 from holonomy.systems import System
 from holonomy.systems.contact import contact
 from holonomy.systems.result_code import Code
+from holonomy.types import AnyPoint, AnyTangent, Tree
+
+Now: TypeAlias = Tree  # where a loop is: the `Progress` of `plain` or of `with_events`
 
 
 class Driver:
@@ -48,7 +51,7 @@ class Driver:
         called = event_log.names(self.watched.names, contact.count(self.system), contact.rubbing(self.system))
         return event_log.gathered(self._logs, called, self.system.space.point_dim, self.max_events)
 
-    def start(self, t: float, q: Any, v: Any) -> Any:
+    def start(self, t: float, q: AnyPoint, v: AnyTangent) -> Now:
         """The loop's state at an initial condition."""
         if self.eventful:
             now = self.engine.call(with_events.begin, self.system, self.watched, self.method, np.float64(t), q, v)
@@ -56,8 +59,8 @@ class Driver:
         return self.engine.call(plain.begin, self.system, self.method, np.float64(t), q, v)
 
     def rows(
-        self, now: Any, t0: float, dt: float, counts: np.ndarray, rests: np.ndarray
-    ) -> tuple[Any, plain.Snapshot, int]:
+        self, now: Now, t0: float, dt: float, counts: np.ndarray, rests: np.ndarray
+    ) -> tuple[Now, plain.Snapshot, int]:
         """At most `plain.rows_at_once` rows of a plan from `now`: progress, snapshots of the good rows, their number.
 
         A terminal event adds one row, the state at the event.

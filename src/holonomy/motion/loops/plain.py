@@ -11,14 +11,17 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Int
 
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
 from holonomy.motion.save_times import Plan
 from holonomy.systems import System
 from holonomy.systems.constraints.conditions import all_equations
 from holonomy.systems.constraints.kkt import of_all_walls
+from holonomy.systems.in_chart import Local
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
+from holonomy.types import AnyArray, AnyCount, Count, Number, Point, State, Tangent, Vector, Whole
 
 ROWS = 256  # saved in one compiled call at most, of small systems
 STEPS = 65536  # taken in one compiled call at most, of small systems
@@ -37,15 +40,15 @@ class Snapshot(NamedTuple):
     \(|\varphi|\) and the largest rate or velocity constraint; without, it and `multipliers` are None.
     """
 
-    q: Any
-    v: Any
-    energy: Any
-    momentum: Any
-    pull: Any
-    multipliers: Any = None
-    violation: Any = None
+    q: Float[AnyArray, "*rows point"]
+    v: Float[AnyArray, "*rows point"]
+    energy: Float[AnyArray, "*rows"]
+    momentum: Float[AnyArray, "*rows point"]
+    pull: Float[AnyArray, "*rows point"]
+    multipliers: Float[AnyArray, "*rows conditions"] | None = None
+    violation: Float[AnyArray, "*rows 2"] | None = None
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, AnyArray]:
         """The fields by name; multipliers without columns, and no violations, where there are no constraints."""
         fields = self._asdict()
         if self.multipliers is None:
@@ -58,14 +61,14 @@ class Snapshot(NamedTuple):
 class Progress(NamedTuple):
     """Where a loop is: the method's state, whole steps done, the code so far, iterations in all and at most a step."""
 
-    state: Any
-    index: Any
-    code: Any
-    work: Any
-    worst: Any
+    state: State
+    index: AnyCount  # pyright: ignore[reportIncompatibleMethodOverride]
+    code: AnyCount
+    work: AnyCount
+    worst: AnyCount
 
 
-def begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> Progress:
+def begin(system: System, method: AbstractMethod, t: Number, q: Point, v: Tangent) -> Progress:
     """The loop's state at an initial condition."""
     return Progress(
         method.start(system, jnp.asarray(t, q.dtype), q, v),
@@ -76,7 +79,7 @@ def begin(system: System, method: AbstractMethod, t: Any, q: Any, v: Any) -> Pro
     )
 
 
-def advance(system: System, method: AbstractMethod, t0: Any, dt: Any, now: Progress) -> Progress:
+def advance(system: System, method: AbstractMethod, t0: Number, dt: Number, now: Progress) -> Progress:
     """One step, or nothing once a step has failed; a failed step leaves the last good state."""
     new, status = _step(system, method, t0 + now.index * dt, dt, now.state)
     code = _judge(new, status)
@@ -110,7 +113,7 @@ def _steps(
     return jax.lax.fori_loop(0, count, one, state), status
 
 
-def judged_step(system: System, method: AbstractMethod, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
+def judged_step(system: System, method: AbstractMethod, t: Number, h: Number, state: State) -> tuple[State, Status]:
     """A step whose code says also whether the new state is finite."""
     new, status = _step(system, method, t, h, state)
     return new, Status(_judge(new, status), status.work)
@@ -120,7 +123,7 @@ def _real(state: Any) -> Any:
     return jax.tree.leaves(state)[0].dtype
 
 
-def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot:
+def look(system: System, method: AbstractMethod, t: Number, state: State) -> Snapshot:
     """The snapshot of a state."""
     t = jnp.asarray(t, _real(state))
     q, v = method.read(system, t, state)
@@ -149,11 +152,12 @@ def look(system: System, method: AbstractMethod, t: Any, state: Any) -> Snapshot
     return Snapshot(q, v, energy, momentum, pull, forces, violation)
 
 
-def wall_violations(local: Any, t: Any, y: Any) -> Any:
+def wall_violations(local: Local, t: Number, y: Vector) -> Float[Array, " walls"]:
     """How far each unilateral constraint is from what it should be: below zero, or off zero in contact."""
     given = local.system.constraints
     gap = local.all_gaps(t, y)
-    return jnp.where(given.everywhere(given.touch.active[: given.facing[0]]), jnp.abs(gap), jnp.maximum(-gap, 0.0))
+    held = given.everywhere(given.held_walls[: given.facing[0]])
+    return jnp.where(held, jnp.abs(gap), jnp.maximum(-gap, 0.0))
 
 
 def _judge(state: Any, status: Status) -> Any:
@@ -175,8 +179,15 @@ def _ahead(system: System, method: AbstractMethod, t: Any, rest: Any, now: Progr
 
 
 def chunk(
-    system: System, method: AbstractMethod, now: Progress, t0: Any, dt: Any, counts: Any, rests: Any, rows: Any
-) -> tuple[Progress, Snapshot, Any]:
+    system: System,
+    method: AbstractMethod,
+    now: Progress,
+    t0: Number,
+    dt: Number,
+    counts: Int[AnyArray, " rows"],
+    rests: Float[AnyArray, " rows"],
+    rows: Whole,
+) -> tuple[Progress, Snapshot, Count]:
     """At most as many rows of a plan as `counts` has; rows, steps and times are data: one compilation serves all plans.
 
     Returns the progress, the snapshots, and the number of rows that are good.
@@ -269,7 +280,7 @@ def padded(array: np.ndarray, rows: int) -> np.ndarray:
 # ── Traced by the user ────────────────────────────────────────────────────────────────────────────────
 
 
-def traced(system: System, method: AbstractMethod, plan: Plan, q: Any, v: Any) -> tuple[Progress, Snapshot]:
+def traced(system: System, method: AbstractMethod, plan: Plan, q: Point, v: Tangent) -> tuple[Progress, Snapshot]:
     """The whole plan as scans, for jit, vmap and grad. Rows after a failure are NaN.
 
     Reverse mode remembers a state per row of a long plan and about the square root of the steps within one, and does
@@ -329,7 +340,7 @@ def _scan(once: Any, now: Progress, length: int, long: bool) -> Progress:
     return jax.lax.scan(once, now, jnp.arange(whole, length))[0] if whole < length else now
 
 
-def consistent(system: System, t: Any, q: Any, v: Any) -> Any:
+def consistent(system: System, t: Number, q: Point, v: Tangent) -> Count:
     """A code: whether an initial state lies on the constraints, since nothing can be raised here."""
     local = system.local(q)
     y, w = local.enter(v)

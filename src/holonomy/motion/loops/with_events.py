@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Float, Int
 
 from holonomy.motion.events import event_log, locate, turn, wall_selection
+from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import Log
 from holonomy.motion.events.locate import Base, Goal, Search, Setting, Trial
 from holonomy.motion.loops import plain
@@ -15,6 +17,7 @@ from holonomy.motion.methods.base import AbstractMethod, keep_if
 from holonomy.systems import System
 from holonomy.systems.contact import contact
 from holonomy.systems.result_code import Code
+from holonomy.types import AnyArray, AnyCount, AnyScalar, Count, Flag, Number, Point, Tangent, Whole
 
 
 class Progress(NamedTuple):
@@ -22,19 +25,19 @@ class Progress(NamedTuple):
 
     base: Base
     search: Search
-    code: Any
-    work: Any
-    worst: Any
+    code: AnyCount
+    work: AnyCount
+    worst: AnyCount
     log: Log
-    smooth: Any
+    smooth: Flag
 
     @property
-    def index(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def index(self) -> AnyCount:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Whole steps done."""
         return self.base.index
 
 
-def begin(system: System, watched: Any, method: AbstractMethod, t: Any, q: Any, v: Any) -> Progress:
+def begin(system: System, watched: Watched, method: AbstractMethod, t: Number, q: Point, v: Tangent) -> Progress:
     """The loop's state at an initial condition."""
     t = jnp.asarray(t, q.dtype)
     setting = Setting(system, watched, method, t, jnp.ones_like(t))
@@ -99,15 +102,15 @@ def _landed(setting: Setting, base: Base, trial: Trial, log: Log, goal: Goal) ->
 
 def chunk(
     system: System,
-    watched: Any,
+    watched: Watched,
     method: AbstractMethod,
     now: Progress,
-    t0: Any,
-    dt: Any,
-    counts: Any,
-    rests: Any,
-    rows: Any,
-) -> tuple[Progress, plain.Snapshot, Any]:
+    t0: AnyScalar,
+    dt: AnyScalar,
+    counts: Int[AnyArray, " rows"],
+    rests: Float[AnyArray, " rows"],
+    rows: Whole,
+) -> tuple[Progress, plain.Snapshot, Count]:
     """Some rows of a plan, fewer where the log is full. As `plain.chunk`.
 
     A row whose time is off the grid is reached by a step that counts: the grid's next step begins there.
@@ -141,7 +144,7 @@ def chunk(
 
 
 def wider(
-    system: System, wide: System, watched: Any, method: AbstractMethod, now: Progress, t0: Any, dt: Any
+    system: System, wide: System, watched: Watched, method: AbstractMethod, now: Progress, t0: AnyScalar, dt: AnyScalar
 ) -> Progress:
     """The progress of a system as that of the same which looks at more of its walls together."""
     old, new = (Setting(each, watched, method, t0, dt) for each in (system, wide))

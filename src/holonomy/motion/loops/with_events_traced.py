@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Float, Int
 
 from holonomy.motion.events import event_log, locate, turn, wall_selection
 from holonomy.motion.events.event import Watched
@@ -26,6 +27,7 @@ from holonomy.motion.save_times import Plan
 from holonomy.systems import System
 from holonomy.systems.contact import contact
 from holonomy.systems.result_code import Code
+from holonomy.types import AnyCount, Count, Flag, Point, Scalar, State, Tangent
 
 _TRIALS = 4096
 
@@ -34,29 +36,29 @@ class Carry(NamedTuple):
     """Where the scan is: base, code, rows reached, iterations, and whether all events so far were smooth."""
 
     base: Base
-    code: Any
-    row: Any
-    work: Any
-    smooth: Any
+    code: AnyCount
+    row: Count
+    work: AnyCount
+    smooth: Flag
 
 
 class Told(NamedTuple):
     """What a turn of the scan gives: a state, the row it is for or -1, and records."""
 
-    state: Any
-    touch: Any
-    t: Any
-    row: Any
-    made: Any
-    delay: Any
-    q: Any
-    before: Any
-    after: Any
+    state: State
+    touch: contact.Touch
+    t: Float[Array, "*turns"]
+    row: Int[Array, "*turns"]
+    made: Bool[Array, "*turns records"]
+    delay: Float[Array, "*turns records"]
+    q: Float[Array, "*turns point"]
+    before: Float[Array, "*turns point"]
+    after: Float[Array, "*turns point"]
 
 
 def traced(
-    system: System, method: AbstractMethod, watched: Watched, plan: Plan, q: Any, v: Any, most: int
-) -> tuple[Carry, plain.Snapshot, Events, Any]:
+    system: System, method: AbstractMethod, watched: Watched, plan: Plan, q: Point, v: Tangent, most: int
+) -> tuple[Carry, plain.Snapshot, Events, Scalar]:
     """The whole plan: the end, snapshots with NaN after a failure, at most so many records, and the last time."""
     real = q.dtype
     setting = Setting(system, watched, method, jnp.asarray(plan.t0, real), jnp.asarray(plan.dt, real))

@@ -51,8 +51,8 @@ def step(
 
     def moves(w: Any, at: moving_chart.Slopes, mu: Any) -> tuple[Any, Any, Any]:
         """The move, the momentum in the chart with which the step begins, and what is added to it until its end."""
-        move, force = h * (b @ w), h * (b @ at.position)
-        begin = moving_chart.plain_momentum(local, start + mu @ before, move, force, h * (b @ at.base))
+        move, force, by_base = (jnp.asarray(h * (b @ rows)) for rows in (w, at.position, at.base))
+        begin = moving_chart.plain_momentum(local, start + mu @ before, move, force, by_base)
         return move, begin, force + mu @ held.normals(end, y + (state.y_low + move))
 
     def residual(z: Any) -> Any:

@@ -28,22 +28,24 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.systems import System, lagrangian
 from holonomy.systems.dense_solve import back_substitute, eliminate, factor
 from holonomy.systems.in_chart import Local
+from holonomy.types import AnyArray, Number, Time, Vector
 
 
 class Slopes(NamedTuple):
     """Derivatives of L at a stage, forces included: by coordinates, by velocities, and by the base point."""
 
-    position: Any
-    velocity: Any
-    base: Any
+    position: Float[Array, "*stages n"]
+    velocity: Float[Array, "*stages n"]
+    base: Float[Array, "*stages n"]
 
 
-def slopes(local: Local, t: Any, y: Any, w: Any) -> Slopes:
+def slopes(local: Local, t: Number, y: Vector, w: Vector) -> Slopes:
     """The derivatives of the Lagrangian at coordinates y and velocity w, with the forces there."""
     system, force = local.system, local.force
     if system.flat:
@@ -62,7 +64,7 @@ def slopes(local: Local, t: Any, y: Any, w: Any) -> Slopes:
     return Slopes(dq, dv, dx)
 
 
-def plain_momentum(local: Local, p: Any, y: Any, by_position: Any, by_base: Any) -> Any:
+def plain_momentum(local: Local, p: Vector, y: Vector, by_position: Vector, by_base: Vector) -> Vector:
     r"""The momentum from which the method in the chart at the base point has to start to end in \(\pi\).
 
     `by_position` and `by_base` are \(h\sum_i b_i\) times the slopes; y is the end of the step.
@@ -72,7 +74,9 @@ def plain_momentum(local: Local, p: Any, y: Any, by_position: Any, by_base: Any)
     return local.system.space.solve_shift(local.anchor, y, p + by_base) - by_position
 
 
-def correction(local: Local, t: Any, y: Any, w: Any, p: Any, h: Any, b: Any) -> Callable[[Any], Any]:
+def correction(
+    local: Local, t: Number, y: Vector, w: Vector, p: Vector, h: Number, b: Float[AnyArray, " stages"]
+) -> Callable[[Array], Array]:
     r"""What turns residuals of the stages into corrections of their velocities, with matrices that stay the same.
 
     The mass matrix is that of the state (t, y, w).
@@ -96,7 +100,7 @@ def correction(local: Local, t: Any, y: Any, w: Any, p: Any, h: Any, b: Any) -> 
     return correct
 
 
-def renew(system: System, state: Phase, y: Any, p: Any, rows: tuple[Any, Any], h: Any) -> Phase:
+def renew(system: System, state: Phase, y: Vector, p: Vector, rows: tuple[Array, Array], h: Time) -> Phase:
     """The state at coordinates y with momentum p, both in the chart of `state`, in the chart at the new point.
 
     `rows` are the positions and velocities of past stages, oldest first, from which the next step's are guessed.
@@ -111,10 +115,21 @@ def renew(system: System, state: Phase, y: Any, p: Any, rows: tuple[Any, Any], h
     turning = jnp.concatenate([pull(p)[0][None], jax.vmap(carried)(*rows)])
     point = space.chart(anchor, y)
     turned, none = space.recentred_local(point, turning), jnp.zeros_like(y)
-    return Phase(space.recentred(point, jnp.zeros_like(point))[0], none, turned[0], none, none, turned[1:], h, state.h)
+    return Phase(
+        space.recentred(point, jnp.zeros_like(point))[0],
+        none,
+        turned[0],
+        none,
+        none,
+        turned[1:],
+        jnp.asarray(h),
+        state.h,
+    )
 
 
-def past(state: Phase, a: Any, b: Any, w: Any, h: Any) -> tuple[Any, Any]:
+def past(
+    state: Phase, a: Float[AnyArray, "s s"], b: Float[AnyArray, " s"], w: Float[Array, "s n"], h: Time
+) -> tuple[Array, Array]:
     """Positions and velocities of the stages of the last step and of this one, in this step's chart, oldest first."""
     earlier = state.stages[len(w) :]
     positions = state.h * (a @ earlier - (b @ earlier)[None]), h * (a @ w)

@@ -14,6 +14,7 @@ from holonomy.systems import System
 from holonomy.systems.constraints.project import independence_between
 from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code
+from holonomy.types import Multipliers, Point, Scalar, State, Tangent, Time
 
 # Parts of a step by which it is tried longer, one after the other; and the part of the angle between normals before it
 # that must be left after it. From an end within 1/16 of a step of a singular position, 0.15 leads far enough.
@@ -26,8 +27,8 @@ _JUMP = 0.5  # part of the velocity that may change in a step across a singular 
 class PassingState(NamedTuple):
     """The state of the method, and how far its time is ahead of the grid of steps."""
 
-    inner: Any
-    ahead: Any
+    inner: State
+    ahead: Scalar
 
 
 class ThroughSingular(AbstractMethod):
@@ -68,10 +69,10 @@ class ThroughSingular(AbstractMethod):
         surer = self.method.fallback(certain)
         return None if surer is None else ThroughSingular(surer)
 
-    def start(self, system: System, t: Any, q: Any, v: Any) -> PassingState:
+    def start(self, system: System, t: Time, q: Point, v: Tangent) -> PassingState:
         return PassingState(self.method.start(system, t, q, v), jnp.zeros((), q.dtype))
 
-    def step(self, system: System, t: Any, h: Any, state: PassingState) -> tuple[PassingState, Status]:
+    def step(self, system: System, t: Time, h: Time, state: PassingState) -> tuple[PassingState, Status]:
         begin = t + state.ahead
         before = (begin, *self.method.read(system, begin, state.inner))
         longer = h * jnp.asarray(_LONGER, before[1].dtype)
@@ -100,7 +101,7 @@ class ThroughSingular(AbstractMethod):
         _, new, code, work, _ = jax.lax.while_loop(going, attempt, first)
         return new, Status(code, work)
 
-    def read(self, system: System, t: Any, state: PassingState) -> tuple[Any, Any]:
+    def read(self, system: System, t: Time, state: PassingState) -> tuple[Point, Tangent]:
         there = t + state.ahead
         q, v = self.method.read(system, there, state.inner)
 
@@ -118,7 +119,7 @@ class ThroughSingular(AbstractMethod):
 
         return jax.lax.cond(state.ahead == 0, lambda: (q, v), back)
 
-    def multipliers(self, system: System, t: Any, state: PassingState) -> Any:
+    def multipliers(self, system: System, t: Time, state: PassingState) -> Multipliers:
         return self.method.multipliers(system, t + state.ahead, state.inner)
 
 

@@ -43,7 +43,7 @@ def _one(run: Run, t: float) -> tuple[np.ndarray, np.ndarray]:
     _, saved, done = driver.rows(now, t0, dt, np.array([int(whole)]), np.array([sign * rest]))
     if done != 1:
         return np.full_like(run.q[k], np.nan), np.full_like(run.v[k], np.nan)
-    return saved.q[0], saved.v[0]
+    return np.asarray(saved.q[0]), np.asarray(saved.v[0])
 
 
 def _hermite(run: Run, k: int, t: float) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from holonomy.motion.run import index
 from holonomy.motion.run.layout import ABOUT, ATTRIBUTES, DIMENSIONS, TEXTS, Contents, Unreadable
@@ -19,7 +19,7 @@ _BYTES_PER_SECOND: Final = 50 * 2**20  # what reading takes on a slow disk
 _LONGEST_WAIT: Final = 120.0  # for a process that does not even start; a loop in HDF5 ends after its own seconds
 
 
-def request(size: int) -> dict[str, Any]:
+def request(size: int) -> dict[str, object]:
     """What the reader is told: the names to look for, and how long it may take for a file of this size."""
     return {
         "variables": list(DIMENSIONS),

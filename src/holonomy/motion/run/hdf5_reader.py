@@ -42,7 +42,7 @@ def limit(seconds: int, size: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
-def convert(image: bytes, request: dict[str, Any]) -> bytes:
+def convert(image: bytes, request: dict[str, object]) -> bytes:
     """The copy of an HDF5 file: its known arrays and an index, or an index that names the problem."""
     import h5py
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+
+from holonomy.types import Unchecked
 
 FORMAT: Final = 2
 """Number of the present format. Format 1 has neither number nor checksum nor index."""
@@ -18,7 +20,7 @@ class Variable(NamedTuple):
 
     dimensions: tuple[str, ...]
     values: np.ndarray
-    attributes: dict[str, Any]
+    attributes: dict[str, Unchecked]
 
 
 class Contents(NamedTuple):
@@ -30,7 +32,7 @@ class Contents(NamedTuple):
 
     data: dict[str, Variable]
     coordinates: dict[str, Variable]
-    attributes: dict[str, Any]
+    attributes: dict[str, Unchecked]
 
 
 class Unreadable(ValueError):
@@ -104,7 +106,7 @@ def sealed(contents: Contents) -> Contents:
     return contents._replace(attributes=attributes | {"checksum": total})
 
 
-def checksum(variables: Mapping[str, Variable], attributes: Mapping[str, Any]) -> str:
+def checksum(variables: Mapping[str, Variable], attributes: Mapping[str, Unchecked]) -> str:
     """The SHA-256 of the variables and attributes that a run is made from, in an order of its own.
 
     It finds accidents, not intent: whoever writes a file can write its checksum.

@@ -24,11 +24,12 @@ from holonomy.motion.run.result import Result
 from holonomy.motion.run.run import Run
 from holonomy.motion.run.storage import EVENT_COLUMNS
 from holonomy.systems.result_code import Code
+from holonomy.types import Unchecked
 
 _ALWAYS: Final = ("result_code", "result_time", "result_steps", "work", "dt")
 
 
-def attributes(path: str | Path) -> dict[str, Any]:
+def attributes(path: str | Path) -> dict[str, Unchecked]:
     """Where the run in a file came from: what `provenance` said of it when it was saved."""
     return _read(Path(path)).attributes
 

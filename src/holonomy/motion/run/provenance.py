@@ -14,6 +14,7 @@ from holonomy.method_table import Properties
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.spaces import Carried
 from holonomy.systems import System
+from holonomy.types import Unchecked
 
 _METHOD = re.compile(r"(?P<label>.*) \((?:(?P<words>.*), )?order (?P<order>\d+)\)")
 
@@ -124,7 +125,7 @@ def from_json(text: str) -> Provenance:
     return from_fields(json.loads(text))
 
 
-def from_fields(given: dict[str, Any]) -> Provenance:
+def from_fields(given: dict[str, Unchecked]) -> Provenance:
     """The provenance with these fields, as JSON has them. Raises `ValueError` for one of the wrong type."""
     held = _known(Provenance, given)
     if not isinstance(held.get("properties", {}), dict):

@@ -16,6 +16,7 @@ from holonomy.motion.run import netcdf
 from holonomy.motion.run.layout import Contents, Variable, sealed
 from holonomy.motion.run.positions import drawn, kinetic
 from holonomy.notation import KINDS, QUANTITIES, ascii_unit
+from holonomy.types import Unchecked
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -77,7 +78,7 @@ def _event_rows(run: Run) -> dict[str, Variable]:
     return {f"event_{name}": _variable(("event", "coordinate")[: x.ndim], x) for name, x in columns.items()}
 
 
-def provenance(run: Run) -> dict[str, Any]:
+def provenance(run: Run) -> dict[str, Unchecked]:
     """Versions, machine kind, parameters, method and how the run ended, as attributes of a file."""
     parameters = {} if run.system is None else {k: np.asarray(v).tolist() for k, v in run.system.parameters.items()}
     return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +14,24 @@ from jaxtyping import Array, Float
 
 from holonomy.root_finding import SHRINKS, Iterate, iterate
 from holonomy.systems import lagrangian, tracing
-from holonomy.systems.constraints.conditions import LAWS, Equations, Held, Walls, all_equations
+from holonomy.systems.constraints.conditions import LAWS, Equations, Held, Normals, Walls, all_equations
 from holonomy.systems.constraints.kkt import accelerate, spread, with_sliding
 from holonomy.systems.constraints.slip import with_friction
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.parameters import number
 from holonomy.trace.function import Function
+from holonomy.types import (
+    AnyPoint,
+    AnyTangent,
+    ArrayFunction,
+    Matrix,
+    Number,
+    Numbers,
+    Point,
+    Tangent,
+    Vector,
+)
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -35,19 +45,20 @@ _FOUND = 1e-9  # a last move above this means that the nearest point was not fou
 
 def constrain(
     system: System,
-    holonomic: Callable[..., Any] | None,
-    velocity: Callable[..., Any] | None,
-    unilateral: Callable[..., Any] | None,
-    restitution: Any,
-    velocity_unilateral: Callable[..., Any] | None,
+    holonomic: ArrayFunction | None,
+    velocity: ArrayFunction | None,
+    unilateral: ArrayFunction | None,
+    restitution: Numbers,
+    velocity_unilateral: ArrayFunction | None,
     law: str | None,
-    friction: Any = None,
-    slip: Callable[..., Any] | None = None,
+    friction: Numbers | None = None,
+    slip: ArrayFunction | None = None,
 ) -> System:
     """The system with these constraints besides those it has."""
     if holonomic is None and velocity is None and unilateral is None and velocity_unilateral is None:
         raise ValueError("Pass holonomic=phi(t, q), velocity=a(t, q, v), unilateral=sigma(t, q), or several; got none.")
-    if unilateral is None and not (np.ndim(restitution) == 0 and restitution == 1.0):
+    loss: Any = restitution
+    if unilateral is None and not (np.ndim(loss) == 0 and loss == 1.0):
         raise ValueError(f"restitution= belongs to unilateral=sigma(t, q), which is missing; got {restitution!r}.")
     if law is not None and law not in LAWS:
         raise ValueError(f"law must be one of {', '.join(map(repr, LAWS))}; got {law!r}.")
@@ -143,7 +154,7 @@ def _second_difference(function: Function, t: Any, q: Any, u: Any, w: Any, last:
 
 
 @eqx.filter_jit
-def multipliers(system: System, t: Any, q: Any, v: Any) -> Float[Array, " conditions"]:
+def multipliers(system: System, t: Number, q: AnyPoint, v: AnyTangent) -> Float[Array, " conditions"]:
     """The multipliers of all conditions at a state, of least norm."""
     if not system.constraints:
         return jnp.zeros(0, q.dtype)
@@ -164,15 +175,17 @@ def _motion(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
 
 
 @eqx.filter_jit
-def acceleration(system: System, t: Any, q: Any, v: Any) -> Float[Array, " point"]:
+def acceleration(system: System, t: Number, q: AnyPoint, v: AnyTangent) -> Float[Array, " point"]:
     """The second derivative of the point along the constrained motion, whatever the constraints' rank."""
-    local = system.local(q)
-    y, w = local.enter(v)
+    local = system.local(jnp.asarray(q))
+    y, w = local.enter(jnp.asarray(v))
     a = _motion(system, t, q, v)[0]
     return jax.jvp(lambda y, w: local.leave(y, w)[1], (y, w), (w, a))[1]
 
 
-def least_norm(matrices: Any, normals: Any) -> tuple[Any, Any]:
+def least_norm(
+    matrices: tuple[Matrix, Vector, Float[Array, " r"]], normals: Normals
+) -> tuple[Vector, Float[Array, " r"]]:
     """Acceleration and multipliers of least norm, whatever the rank."""
     mass, force, bias = matrices
     gram = normals @ jnp.linalg.solve(mass, normals.T)
@@ -207,7 +220,7 @@ def _pseudo(gram: Any, right: Any) -> tuple[Any, Any]:
     return (jnp.linalg.pinv(even, rtol=RANK**2, hermitian=True) @ (right / size)) / size, jnp.all(regular)
 
 
-def cartesian(system: System, t: Any, q: Any, v: Any) -> Float[Array, "particles d"]:
+def cartesian(system: System, t: Number, q: AnyPoint, v: AnyTangent) -> Float[Array, "particles d"]:
     """The smallest forces on the particles that do the constraints' virtual work."""
     if system.positions is None:
         raise ValueError("Constraint forces on particles need positions: make the system with from_positions.")
@@ -229,7 +242,7 @@ def _cartesian(system: System, t: Any, q: Any, v: Any) -> Any:
     return (slope @ _pseudo(slope.T @ slope, pull)[0]).reshape(shape)
 
 
-def displacements(system: System, t: Any, q: Any) -> Any:
+def displacements(system: System, t: Number, q: AnyPoint) -> Float[Array, "point dof"]:
     """A basis of the kernel of N as columns, orthonormal in the kinetic metric."""
     if any(isinstance(x, Tracer) for x in jax.tree.leaves((system, t, q))):
         raise ValueError("The number of degrees of freedom is a shape, so it cannot be traced; call outside jit.")
@@ -254,18 +267,18 @@ def _tangent(system: System, t: Any, q: Any) -> Any:
 # ── The nearest consistent state ──────────────────────────────────────────────────────────────────────
 
 
-def project(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+def project(system: System, t: Number, q: AnyPoint, v: AnyTangent) -> tuple[Point, Tangent]:
     """The nearest consistent state; outside of jit, a ValueError where there is none near."""
     if not system.constraints.equations.total:
         return jnp.asarray(q), jnp.asarray(v)
-    q, v, gap = _project(system, t, q, v)
+    near_q, near_v, gap = _project(system, t, q, v)
     if not isinstance(gap, Tracer) and not bool(np.all(np.asarray(gap) < 1e-8)):
         of = "positions" if not gap[0] < 1e-8 else "velocities"
         raise ValueError(
             f"No state near this one satisfies the constraints on {of} (the best one misses by {float(max(gap)):.3g}). "
             f"Either they contradict each other, or the start is too far away: pass a state closer to the constraints."
         )
-    return q, v
+    return near_q, near_v
 
 
 @eqx.filter_jit

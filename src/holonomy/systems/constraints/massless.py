@@ -19,6 +19,7 @@ from jax.core import Tracer
 from holonomy.systems import lagrangian, tracing
 from holonomy.systems.constraints.conditions import all_equations
 from holonomy.systems.dense_solve import RANK
+from holonomy.types import AnyPoint, AnyTangent, Number
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -42,7 +43,7 @@ def is_singular(scaled: np.ndarray) -> bool:
     return bool(np.min(np.abs(scaled)) < _LEAST * np.max(np.abs(scaled)) or not np.any(scaled))
 
 
-def regular(system: System, t: Any, q: Any, v: Any, called: str = "q") -> System:
+def regular(system: System, t: Number, q: AnyPoint, v: AnyTangent, called: str = "q") -> System:
     """The same system where its mass matrix is regular at a state, else one of the same motions with a regular one.
 
     Raises a ValueError, which names the state as it is `called`, where no acceleration is determined there. Systems

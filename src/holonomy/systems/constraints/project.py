@@ -6,26 +6,30 @@ metric: \(y + M^{-1}G^\top\mu\) with \(\varphi = 0\), then \(w + M^{-1}N^\top\nu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from holonomy.root_finding import newton
 from holonomy.systems import lagrangian
-from holonomy.systems.constraints.conditions import Held, all_equations
+from holonomy.systems.constraints.conditions import Held, Normals, all_equations
 from holonomy.systems.constraints.kkt import Bordered, border, bordered_solve, with_idle
 from holonomy.systems.dense_solve import RANK, back_substitute, factor, least_pivot, positive
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
+from holonomy.types import Count, Flag, Matrix, Number, Point, Scalar, Tangent, Vector
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
 
+_Moment: TypeAlias = tuple[Number, Point, Tangent]  # a time and a state
+
 _FOLLOWS = 1e-6  # how far, in units of the state, a condition that follows from the others may be from holding
 
 
-def settle(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any, Any]:
+def settle(local: Local, held: Held, t: Number, y: Vector, w: Vector) -> tuple[Vector, Vector, Count]:
     """Coordinates and velocity of a consistent state near (y, w), and a code of `Result`."""
     found = jnp.bool_(True)
     if held.counts[0]:
@@ -56,13 +60,13 @@ def _on_surface(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, 
     return y + ways @ rise, found
 
 
-def normal_moves(bordered: Bordered, y: Any) -> Any:
+def normal_moves(bordered: Bordered, y: Vector) -> Float[Array, "n r"]:
     """Moves, as columns, orthogonal to the surface in the kinetic metric, that raise one condition each by one."""
     unit = jnp.eye(bordered.normals.shape[0], dtype=y.dtype)
     return jax.vmap(lambda e: bordered_solve(bordered, jnp.zeros_like(y), e)[0])(unit).T
 
 
-def turned(local: Local, held: Held, t: Any, h: Any, before: Any, after: Any, w: Any) -> Any:
+def turned(local: Local, held: Held, t: Number, h: Number, before: Vector, after: Vector, w: Vector) -> Count:
     """A code: whether the normals of the constraints kept their rank from one end of a step to the other."""
     if held.passes:
         return jnp.int32(Code.ok)
@@ -71,7 +75,9 @@ def turned(local: Local, held: Held, t: Any, h: Any, before: Any, after: Any, w:
     return jnp.where(between & (angle > RANK**2), jnp.int32(Code.ok), jnp.int32(Code.rank_change))
 
 
-def independence(first: Any, second: Any, mass: Any, idle: Any) -> tuple[Any, Any]:
+def independence(
+    first: Normals, second: Normals, mass: Matrix | None, idle: Float[Array, " r"] | None
+) -> tuple[Flag, Scalar]:
     r"""Whether normals stayed independent from one state to the next, and the least squared angle at the second.
 
     \(N_0 M^{-1} N_1^\top\) is positive for nearby states, and is not where the normals became dependent in between.
@@ -86,7 +92,7 @@ def independence(first: Any, second: Any, mass: Any, idle: Any) -> tuple[Any, An
     return positive(mixed), least_pivot(alone)
 
 
-def independence_between(system: System, begin: Any, end: Any) -> tuple[Any, Any]:
+def independence_between(system: System, begin: _Moment, end: _Moment) -> tuple[Flag, Scalar]:
     """`independence` for states (t, q, v) of a system under constraints, which need not be in one chart."""
     (t, q, v), (s, x, _) = begin, end
     local, other = system.local(q), system.local(x)
@@ -104,7 +110,7 @@ def independence_between(system: System, begin: Any, end: Any) -> tuple[Any, Any
     return independence(first, second, None, held.idle)
 
 
-def still_redundant(local: Local, held: Held, t: Any, y: Any, w: Any) -> Any:
+def still_redundant(local: Local, held: Held, t: Number, y: Vector, w: Vector) -> Count:
     """A code: whether conditions that are not held, because they followed from the others, still hold."""
     if held.pick is None:
         return jnp.int32(Code.ok)
@@ -117,7 +123,7 @@ def still_redundant(local: Local, held: Held, t: Any, y: Any, w: Any) -> Any:
     return jnp.where(good, jnp.int32(Code.ok), jnp.int32(Code.rank_change))
 
 
-def worse(*codes: Any) -> Any:
+def worse(*codes: Count) -> Count:
     """The first code that is not good."""
     result = codes[0]
     for code in codes[1:]:

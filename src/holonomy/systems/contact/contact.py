@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Array, Bool, Float, Int
 
 from holonomy.systems import lagrangian
 from holonomy.systems.constraints import project
@@ -27,7 +27,7 @@ from holonomy.systems.contact import contact_friction, impact, many_walls
 from holonomy.systems.contact.complementarity import CONTRADICTORY, SOLVED
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
-from holonomy.types import AnyArray
+from holonomy.types import AnyArray, Count, Flag, Number, Point, Tangent
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -120,14 +120,14 @@ def rubbing(system: System) -> int:
     return system.constraints.walls.counts[0] if system.constraints.walls.friction.dim else 0
 
 
-def gaps(system: System, t: Any, q: Any, v: Any) -> Any:
+def gaps(system: System, t: Number, q: Point, v: Tangent) -> Float[Array, " walls"]:
     """How far each wall is: unilateral conditions, then those on velocities."""
     walls = system.constraints.walls
     parts = [f(t, q, *system.last) for f in walls.unilateral] + [f(t, q, v, *system.last) for f in walls.ratchets]
     return jnp.concatenate(parts)
 
 
-def pushes(system: System, t: Any, q: Any, v: Any) -> Any:
+def pushes(system: System, t: Number, q: Point, v: Tangent) -> Float[Array, " facing"]:
     """The multipliers of the walls in contact, zero for the others."""
     local = system.local(q)
     return multipliers(local, t, *local.enter(v))[system.constraints.equations.total :][: facing(system)]
@@ -139,12 +139,12 @@ def pushes(system: System, t: Any, q: Any, v: Any) -> Any:
 class Settled(NamedTuple):
     """The outcome: the velocity, the contact, records of impacts, contacts and releases, their delay, a code."""
 
-    v: Any
+    v: Tangent
     touch: Touch
-    made: Any
-    delay: Any
-    code: Any
-    smooth: Any
+    made: Bool[Array, " records"]
+    delay: Float[Array, " records"]
+    code: Count
+    smooth: Flag
 
 
 class _Walls(NamedTuple):
@@ -157,8 +157,8 @@ class _Walls(NamedTuple):
 
 
 def settle(
-    system: System, way: Any, pace: Any, t: Any, q: Any, v: Any,
-    before: Touch, met: Any, freed: Any, touched: Any, turned: Any,
+    system: System, way: Number, pace: Number, t: Number, q: Point, v: Tangent, before: Touch,
+    met: Bool[Array, " all"], freed: Bool[Array, " few"], touched: Bool[Array, " all"], turned: Bool[Array, " rough"],
 ) -> Settled:  # fmt: skip
     """What the walls do at a state where those `met` were reached, and those `freed` stopped pushing.
 
@@ -206,8 +206,9 @@ def settle(
     w = w + now.how.across @ impact.stopping(now.how.gram, active, rates)
     touch = Touch(active, near=near)
     if rub is not None and sticking is not None and direction is not None:
-        touch = Touch(active, active & sticking, jnp.where(active[:, None], direction, 0.0), near)
-        w = contact_friction.stuck(local, t, y, w, touch.sticking, rub)
+        stuck = active & sticking
+        touch = Touch(active, stuck, jnp.where(active[:, None], direction, 0.0), near)
+        w = contact_friction.stuck(local, t, y, w, stuck, rub)
     # a condition on velocities that is met is zero by continuity; only another wall's impact strikes it
     sudden = jnp.concatenate([jnp.ones(c, bool), jnp.zeros(r, bool)]) | ~met
     made = _made((hit.struck & sudden) | (met & touched), before, touch, turned if walls.friction.dim else None)
@@ -345,7 +346,7 @@ def _code(hit: Any, push: Any) -> Any:
     return jnp.where(worst == SOLVED, jnp.int32(Code.ok), bad)
 
 
-def returned(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+def returned(system: System, t: Number, q: Point, v: Tangent) -> tuple[Point, Tangent]:
     """A state with the walls in contact at zero, where only their rates were held."""
     given = system.constraints
     exact = replace(system, constraints=replace(given, treatment=replace(given.treatment, as_rates=False)))
@@ -360,7 +361,7 @@ def returned(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
 # ── Asked by a person ─────────────────────────────────────────────────────────────────────────────────
 
 
-def at_rest(system: System, t: Any, q: Any, v: Any) -> Any:
+def at_rest(system: System, t: Number, q: Point, v: Tangent) -> Touch:
     """Which walls are in contact at a state: closed, not being left, and pushing."""
     system = with_window(system, 0)
     quiet = [jnp.zeros(count(system), bool)] * 4

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
 
 from holonomy.systems.constraints.kkt import multipliers
 from holonomy.systems.contact import friction
 from holonomy.systems.contact.impact import stopping
 from holonomy.systems.in_chart import Local
+from holonomy.types import AnyArray, Count, Matrix, Number, Point, Tangent, Vector
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -23,12 +25,20 @@ class Rub(NamedTuple):
     """Friction at a state: how forces act, gradients of the slips, and what it did at an impact."""
 
     how: friction.Contacts
-    slopes: Any
-    change: Any
-    code: Any
+    slopes: Float[Array, "c e n"]
+    change: Vector
+    code: Count
 
 
-def rubbed(local: Local, t: Any, y: Any, w: Any, mass: Any, normals: Any, impulses: Any) -> Rub:
+def rubbed(
+    local: Local,
+    t: Number,
+    y: Vector,
+    w: Vector,
+    mass: Matrix,
+    normals: Float[Array, "c n"],
+    impulses: Float[Array, " c"],
+) -> Rub:
     """The change of velocity by friction at an impact whose normal impulses are known."""
     slopes = jax.jacfwd(lambda u: local.slips(t, y, u))(w)
     held = local.hold(t, y, w)
@@ -39,7 +49,15 @@ def rubbed(local: Local, t: Any, y: Any, w: Any, mass: Any, normals: Any, impuls
 
 
 def modes(
-    local: Local, t: Any, y: Any, w: Any, rub: Rub, pulls: Any, able: Any, turned: Any, pace: Any
+    local: Local,
+    t: Number,
+    y: Vector,
+    w: Vector,
+    rub: Rub,
+    pulls: Float[Array, " c"],
+    able: Bool[Array, " c"],
+    turned: Bool[Array, " c"],
+    pace: Number,
 ) -> friction.Forces:
     """Which contacts push, stick and slide from a state on; `turned` ones slid or stuck until here."""
     slips = local.slips(t, y, w)
@@ -56,14 +74,14 @@ def modes(
     return friction.modes(rub.how, pulls, creep, able, slipping, direction, _coefficients(local.system))
 
 
-def stuck(local: Local, t: Any, y: Any, w: Any, sticking: Any, rub: Rub) -> Any:
+def stuck(local: Local, t: Number, y: Vector, w: Vector, sticking: Bool[AnyArray, " c"], rub: Rub) -> Vector:
     """The velocity with the slips of contacts that stick brought to zero."""
     held = jnp.repeat(sticking, local.system.constraints.walls.friction.dim)
     how = rub.how.tangential
     return w + how.across @ stopping(how.gram, held, local.slips(t, y, w).reshape(-1))
 
 
-def grips(system: System, t: Any, q: Any, v: Any) -> Any:
+def grips(system: System, t: Number, q: Point, v: Tangent) -> Float[Array, " c"]:
     r"""What keeps contacts in their modes: \(\mu\lambda - |\tau|\) where they stick, the slip where they slide."""
     given = system.constraints
     assert given.touch is not None

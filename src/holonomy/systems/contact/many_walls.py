@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from holonomy.types import AnyArray
+from holonomy.types import AnyArray, Number
 
 WINDOW = 6  # walls looked at together; a body touches few at once, and compile time grows with their number
 
@@ -33,7 +33,11 @@ def smallest(values: Float[Array, " c"], count: int) -> Int[Array, " k"]:
 
 
 def may_close(
-    first: tuple[Any, Any], last: tuple[Any, Any], length: Any, on: Bool[Array, " c"], count: int
+    first: tuple[Float[Array, " c"], Float[Array, " c"]],
+    last: tuple[Float[Array, " c"], Float[Array, " c"]],
+    length: Number,
+    on: Bool[Array, " c"],
+    count: int,
 ) -> tuple[Int[Array, " k"], Bool[Array, ""]]:
     """The walls whose gaps may reach zero between two instants, and whether there are more of them than `count`.
 
