@@ -76,7 +76,7 @@ def _kind(name: str) -> str:
 
 
 def names(events: tuple[str, ...], walls: int, rubbing: int = 0) -> tuple[str, ...]:
-    """What the records of events with these names and of so many walls, and of so many that rub, are called."""
+    """The names of the records of events with these names and of so many walls, `rubbing` of which have friction."""
     of_walls = [f"{kind} {i}" for kind in OF_WALLS for i in range(walls)]
     return (*events, *of_walls, *(f"{kind} {i}" for kind in OF_FRICTION for i in range(rubbing)))
 
@@ -89,7 +89,7 @@ def none(points: int, called: tuple[str, ...] = ()) -> Events:
 
 # ── In compiled loops ─────────────────────────────────────────────────────────────────────────────────
 
-CAPACITY = 64
+CAPACITY = 64  # records that a compiled loop holds before the host takes them out
 
 
 class Log(NamedTuple):

@@ -33,7 +33,7 @@ from holonomy.types import AnyCount, AnyFlag, AnyScalar, Count, Flag, Flags, Poi
 Step: TypeAlias = Callable[[System, AbstractMethod, AnyScalar, AnyScalar, State], tuple[State, Status]]
 
 TOUCHED = 2.0  # in place of a sign: a row that touched zero may leave it on either side
-_TRIALS = 60
+_TRIALS = 60  # of one search at most; the bracket then counts as narrow
 _PATIENT = 8  # trials after which every other one halves the bracket
 _TOUCH = 1e-12  # a dip this near to zero, in units of the watched function's size in the step, touches
 _APART = 0.99  # of a trial: two zeros of one function closer together at its end are one
@@ -273,7 +273,7 @@ def attempt(setting: Setting, base: Base, search: Search, goal: Goal, step: Step
 def weigh(
     setting: Setting, base: Base, search: Search, length: AnyScalar, new: State, status: Status
 ) -> tuple[Base, Trial]:
-    """What to make of a trial step of given length to a new state."""
+    """The trial that a step of given length to a new state is: accepted or not, with the events at its end."""
     method, way = setting.method, setting.way
     t = setting.time(base.index, base.past)
     system = setting.at(base.touch)

@@ -25,7 +25,7 @@ Outcome: TypeAlias = Any
 
 # Has the same states, (q, v); only reads and starts them, since steps are heyoka's.
 STANDING_IN = RK4()
-_ORDERS_SEEN = 8
+_ORDERS_SEEN = 8  # last orders of a series that judge its radius; symmetry may leave one in four, see `first_step`
 
 
 def chunk(

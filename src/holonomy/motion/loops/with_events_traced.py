@@ -29,7 +29,7 @@ from holonomy.systems.contact import contact
 from holonomy.systems.result_code import Code
 from holonomy.types import AnyCount, Count, Flag, Point, Scalar, State, Tangent
 
-_TRIALS = 4096
+_TRIALS = 4096  # on the way to the next event or the end of a step, at most
 
 
 class Carry(NamedTuple):

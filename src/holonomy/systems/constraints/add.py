@@ -36,7 +36,7 @@ from holonomy.types import (
 if TYPE_CHECKING:
     from holonomy.systems.system import System
 
-_TRIES = 3
+_TRIES = 3  # random states at which a condition on velocities is checked to be affine in v
 _NEAREST = 200  # iterations at most towards the nearest point, which converge linearly
 _ON_SURFACE = 50  # iterations at most of Newton's method onto the surface
 _SETTLED = 1e-12  # moves above this go on, also where they do not shrink

@@ -1,4 +1,4 @@
-r"""Walls as a motion meets them: how far, how hard they push, and what an impact or the end of a contact does.
+r"""Contact along a motion: gaps and contact forces of the walls, and what an impact or the end of a contact does.
 
 A wall is **closed** where its gap is zero. An impact (`impact.impact`) acts on the closed walls that are approached.
 After it, of the closed walls that are neither approached nor left, those are **active** that have to push, which the
@@ -111,12 +111,12 @@ def looking_wider(system: System, touch: Touch) -> Touch:
 
 
 def rough(system: System) -> int:
-    """How many of the walls that are looked at together rub."""
+    """How many of the walls that are looked at together have friction."""
     return system.constraints.facing[0] if system.constraints.walls.friction.dim else 0
 
 
 def rubbing(system: System) -> int:
-    """How many walls rub."""
+    """How many walls have friction."""
     return system.constraints.walls.counts[0] if system.constraints.walls.friction.dim else 0
 
 
@@ -199,7 +199,7 @@ def settle(
         forces, _, code = impact.push(now.how, pulls, able)
     else:
         forces, _, sticking, direction, code = contact_friction.modes(local, t, y, w, rub, pulls, able, turned, pace)
-    # what a push is measured by: other accelerations, and those of a motion at this speed through this room
+    # scale below which a force counts as zero: other accelerations, and those of a motion at this speed and extent
     large = scale * strong + weight * speed**2 / (place * slope)
     pushing = able & (forces * weight > _PUSHES * large)
     active = _independent(now.how.gram, pushing)

@@ -1,4 +1,4 @@
-"""Friction as a motion meets it: what it does at an impact, and which contacts stick or slide from a state on."""
+"""Friction along a motion: its impulses at an impact, and which contacts stick or slide from a state on."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from jaxtyping import Array, Bool, Float, Int
 from holonomy.systems.contact.complementarity import EXHAUSTED, SOLVED
 from holonomy.systems.contact.impact import Delassus, delassus
 
-SWEEPS = 2000
+SWEEPS = 2000  # over all contacts at most, in search of the impulses that leave the least energy
 _EDGE = 1e-9  # a tangential force this near to μλ, in its size, is at the edge of the cone: the contact slides
 TRIED = 3  # contacts whose modes are all tried, 4 to the power of their number
 _CLEAR = 1e-9  # of its own terms: an acceleration below this is none when modes are judged

@@ -41,7 +41,7 @@ from holonomy.systems.constraints.kkt import border, bordered_solve
 from holonomy.systems.contact.complementarity import EXHAUSTED, SOLVED, complementarity
 from holonomy.systems.dense_solve import RANK, back_substitute, factor
 
-ROUNDS = 1000
+ROUNDS = 1000  # reflections of one impact at most, which serves wedges of angles down to about π/1000
 _NOISE = 256.0  # normal velocities below this many roundings of the speed are none
 _COUPLED = 1e-10  # cosine, in the kinetic metric, from which on two normals act on each other
 
