@@ -9,6 +9,7 @@ import holonomy as hl
 from holonomy.motion.loops import plain
 from holonomy.motion.methods import runge_kutta
 from holonomy.motion.methods.base import PositionVelocity
+from holonomy.motion.save_times import plan, refuse_beyond_memory
 from holonomy.systems import mass_checks
 
 N = 700
@@ -58,6 +59,13 @@ def test_stages_in_a_loop_are_those_written_out():
         np.testing.assert_allclose(whole[column], np.concatenate([p[column] for p in parts]), rtol=1e-15, atol=1e-16)
     derivative = jax.grad(lambda x: jnp.sum(tableau.advance(slope, 0.3, 0.01, x, w)[0]))(y)
     np.testing.assert_allclose(derivative, 1 + 0.01**2 / 2 * np.cos(y) * 1.3, atol=1e-6)
+
+
+def test_more_than_the_memory_holds_is_refused_with_its_size():
+    rows = plan(0.0, 1.0, 0.01, 1, None)
+    refuse_beyond_memory(rows, N)
+    with pytest.raises(ValueError, match=r"Saving 101 times of 10000000000000 coordinates takes 3.23e\+07 GB"):
+        refuse_beyond_memory(rows, 10**13)
 
 
 def test_many_rows_are_handed_over_a_few_at_a_time():

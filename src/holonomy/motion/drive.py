@@ -15,7 +15,7 @@ from holonomy.motion.loops import plain
 from holonomy.motion.loops.driver import Driver
 from holonomy.motion.problem import Problem
 from holonomy.motion.run.result import Result
-from holonomy.motion.save_times import Plan
+from holonomy.motion.save_times import Plan, refuse_beyond_memory
 from holonomy.systems.result_code import Code
 from holonomy.types import Whole
 
@@ -37,6 +37,7 @@ class Driven:
 
 def drive(problem: Problem, rows: Plan, progress: bool | ProgressBar | None) -> Driven:
     """The plan in compiled chunks."""
+    refuse_beyond_memory(rows, problem.q0.shape[0])
     driver = Driver(problem.system, problem.method, problem.engine, problem.watched, problem.max_events)
     saved: list[Any] = []
     now = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,3 +77,17 @@ def _save_times(save_at: Any, t0: float, t_end: float) -> np.ndarray:
             f"save_at must lie between t0 = {t0:g} and t_end = {t_end:g}; got {times[0]:g} to {times[-1]:g}."
         )
     return times
+
+
+def refuse_beyond_memory(rows: Plan, coordinates: int) -> None:
+    """Raise where the saved states take more than the memory of the machine: four vectors for each time."""
+    needed = 4 * 8 * len(rows.times) * coordinates
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return  # the system does not say
+    if needed > there:
+        raise ValueError(
+            f"Saving {len(rows.times)} times of {coordinates} coordinates takes {needed / 1e9:.3g} GB, and this "
+            f"machine has {there / 1e9:.3g} GB. Save fewer times: pass save_every, or save_at with the times you need."
+        )
