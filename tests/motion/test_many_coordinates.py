@@ -32,7 +32,7 @@ def verlet(q, v, h):
 
 def test_rows_are_those_of_single_steps():
     """150 steps saved every 75, which is more than are looked at together, and a time beside the grid."""
-    run = hl.simulate(system, *START, 1.505, dt=0.01, method=hl.Verlet(), save_at=[0.0, 0.75, 1.5, 1.505])
+    run = hl.simulate(system, START[0], START[1], 1.505, dt=0.01, method=hl.Verlet(), save_at=[0.0, 0.75, 1.5, 1.505])
     q, v = START
     rows = [q]
     for k in range(150):
@@ -70,9 +70,9 @@ def test_more_than_the_memory_holds_is_refused_with_its_size():
 
 def test_many_rows_are_handed_over_a_few_at_a_time():
     assert plain.rows_at_once(N) < 100
-    run = hl.simulate(system, *START, 1.0, dt=0.01, method=hl.RK4())
+    run = hl.simulate(system, START[0], START[1], 1.0, dt=0.01, method=hl.RK4())
     assert run.q.shape == (101, N)
-    some = hl.simulate(system, *START, 1.0, dt=0.01, method=hl.RK4(), save_every=10)
+    some = hl.simulate(system, START[0], START[1], 1.0, dt=0.01, method=hl.RK4(), save_every=10)
     np.testing.assert_array_equal(run.q[::10], some.q)
 
 
@@ -86,7 +86,7 @@ def test_a_run_that_becomes_infinite_stops_at_the_step_that_fails(method):
         rows.append(np.asarray(state.q))
         state = step(state)
     good = len(rows) - 1  # steps that end in a finite state
-    run = hl.simulate(system, *3.0 * START, 20.0, dt=0.01, method=method, save_every=50, throw=False)
+    run = hl.simulate(system, 3.0 * START[0], 3.0 * START[1], 20.0, dt=0.01, method=method, save_every=50, throw=False)
     assert not run.result.ok
     assert plain.TOGETHER < run.result.steps == good < 2000
     np.testing.assert_allclose(run.q, rows[: 50 * len(run.q) : 50], rtol=1e-9)

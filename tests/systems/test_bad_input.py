@@ -17,6 +17,7 @@ def as_a_user(monkeypatch):
 
 
 NUMBER: Any = 3.0
+COMPLEX: Any = 1j
 
 
 def free(t, q, v):
@@ -40,7 +41,7 @@ def free(t, q, v):
         ),
         (
             lambda: hl.System.from_lagrangian(
-                lambda t, q, v, p: free(t, q, v), coordinates=("a",), parameters={"k": 1j}
+                lambda t, q, v, p: free(t, q, v), coordinates=("a",), parameters={"k": COMPLEX}
             ),
             "must be a real number",
         ),

@@ -1,5 +1,7 @@
 """The pattern of second derivatives holds every entry that differs from zero, and mostly no other."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -61,7 +63,7 @@ FUNCTIONS = {
 }
 
 
-def pattern(function, n, most=10**5):
+def pattern(function, n, most=10**5) -> Any:
     example = [jax.ShapeDtypeStruct((n,), float)] * 2
     found = hessian_pattern(trace(function, example), example, 1, most)
     return None if found is None else found.matrix

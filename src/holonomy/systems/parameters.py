@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
@@ -92,6 +93,8 @@ def number(what: str, value: Numbers) -> AnyArray:
     """A float64 array from a number, array or tracer; refuses text, complex numbers, NaN and infinity by a sentence."""
     if isinstance(value, Tracer):
         return value
+    if isinstance(value, list | tuple) and any(isinstance(x, Tracer) for x in jax.tree.leaves(value)):
+        return jnp.asarray(value)
     try:
         array = np.asarray(value)
         if np.iscomplexobj(array):

@@ -325,7 +325,7 @@ def test_derivatives_by_the_numbers_go_through():
         (([1.0], [0.0]), {"rod_mass": -1.0}, "rod_mass must not be negative"),
         (([1.0], [1.0]), {"damping": -1.0}, "damping must not be negative"),
         (([[1.0]], [1.0]), {}, "one number or a list"),
-        (("abc", 1.0), {}, "lengths must be a number"),
+        (("abc", 1.0), {}, "lengths must be a real number"),
         (([np.nan], 1.0), {}, "finite"),
         (([1.0], [1.0]), {"dimension": 4}, "dimension is 2 or 3"),
         (([1.0], [1.0]), {"dimension": 3, "joint_damping": 1.0}, "neither torque nor friction"),

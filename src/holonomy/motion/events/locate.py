@@ -24,6 +24,7 @@ from holonomy.motion.events.event_log import OF_FRICTION, OF_WALLS
 from holonomy.motion.events.zero_crossing import JUMP, TINY, Looked, Seen, Span, jumps, span
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
 from holonomy.systems import System, tracing
+from holonomy.systems.constraints.conditions import Touch
 from holonomy.systems.contact import contact, contact_friction
 from holonomy.systems.quantities import ambient_acceleration
 from holonomy.systems.result_code import Code
@@ -91,16 +92,15 @@ class Setting(eqx.Module):
     @property
     def timed(self) -> bool:
         """Whether the motion or what is watched names the time."""
-        system = self.system
-        frame = tracing.Frame(system.coordinates, system.parameters, system.space, system.parametric)
-        example = frame.example(velocity=True)
-        return not system.autonomous or any(f.depends_on(0, example) for f in self.watched.sigmas)
+        s = self.system
+        example = tracing.Frame(s.coordinates, s.parameters, s.space, s.parametric).example(velocity=True)
+        return not s.autonomous or any(f.depends_on(0, example) for f in self.watched.sigmas)
 
     def time(self, index: AnyCount, past: AnyScalar) -> Scalar:
         """The time a length `past` after so many whole steps."""
         return jnp.asarray(self.t0 + index * self.dt + self.way * past)
 
-    def at(self, touch: contact.Touch) -> System:
+    def at(self, touch: Touch) -> System:
         """The system in this contact."""
         return contact.touching(self.system, touch)
 
@@ -121,7 +121,7 @@ class Base(NamedTuple):
     band: Values
     side: Values
     known: Flag
-    touch: contact.Touch
+    touch: Touch
 
 
 class Search(NamedTuple):
@@ -170,7 +170,7 @@ class Trial(NamedTuple):
     search: Search
 
 
-def begin(setting: Setting, state: State, touch: contact.Touch) -> Base:
+def begin(setting: Setting, state: State, touch: Touch) -> Base:
     """The base at the start of a run."""
     blank = jnp.zeros(rows(setting), setting.t0.dtype)
     return Base(

@@ -16,6 +16,7 @@ from holonomy.motion.events.locate import Base, Goal, Setting, Trial
 from holonomy.motion.loops import plain
 from holonomy.motion.methods.base import keep_if
 from holonomy.systems import System
+from holonomy.systems.constraints.conditions import Touch
 from holonomy.systems.contact import contact
 from holonomy.systems.result_code import Code
 from holonomy.types import Count, Delays, Flag, Flags, Number, Point, Records, Tangent
@@ -36,7 +37,7 @@ class Landing(NamedTuple):
     after: Tangent
     made: Records
     delay: Delays
-    touch: contact.Touch
+    touch: Touch
     fresh: Flags
     code: Count
     smooth: Flag

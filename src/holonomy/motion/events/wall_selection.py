@@ -12,7 +12,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from holonomy.motion.events import event_log
-from holonomy.systems.contact import contact, many_walls
+from holonomy.systems.constraints.conditions import Touch
+from holonomy.systems.contact import many_walls
 from holonomy.types import Flag, Number
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from holonomy.motion.events.zero_crossing import Looked, Seen
 
 
-def numbers(setting: Setting, touch: contact.Touch) -> Int[Array, " records"]:
+def numbers(setting: Setting, touch: Touch) -> Int[Array, " records"]:
     """The numbers of the records that a state in this contact may make, into all names (`event_log.names`)."""
     events, sides = setting.counts
     if touch.near is None:

@@ -25,6 +25,7 @@ from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Statu
 from holonomy.motion.methods.explicit import RK4
 from holonomy.motion.save_times import Plan
 from holonomy.systems import System
+from holonomy.systems.constraints.conditions import Touch
 from holonomy.systems.contact import contact
 from holonomy.systems.result_code import Code
 from holonomy.types import AnyCount, Count, Flag, Point, Scalar, State, Tangent
@@ -46,7 +47,7 @@ class Told(NamedTuple):
     """What a turn of the scan gives: a state, the row it is for or -1, and records."""
 
     state: State
-    touch: contact.Touch
+    touch: Touch
     t: Float[Array, "*turns"]
     row: Int[Array, "*turns"]
     made: Bool[Array, "*turns records"]
