@@ -1,7 +1,8 @@
 """The catalogue: systems that have a name.
 
-`catalogue()` lists them and `find(name)` gives one, both without importing JAX; `find(name).build()` makes the
-`hl.System`. The functions that build them are in `holonomy.models.classics`.
+`catalogue()` lists them, and each is an attribute here, both without importing JAX: `hl.models.kepler(mu=2.0)` makes
+the `hl.System`, and `hl.models.kepler` knows its parameters and a start that shows it well. `find(name)` gives the same
+by its name. The functions that build them are in `holonomy.models.classics`.
 
 Chains of links are `Pendulum` and `ElasticPendulum`, with `accelerations` and `tensions` in time proportional to their
 length, `to_elastic` and `to_rigid` between them, and `reach`, `chain_points` to drag one. `Linkage` is a chain pinned
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from holonomy.models.pendulums.elastic import ElasticPendulum, to_elastic, to_rigid
     from holonomy.models.pendulums.inverse_kinematics import chain_points, reach
     from holonomy.models.pendulums.pendulum import Pendulum, accelerations, directions, tensions
+
+    simple_pendulum: Model
+    double_pendulum: Model
+    multi_pendulum: Model
+    spherical_pendulum: Model
+    kepler: Model
+    rotating_hoop: Model
+    elliptical_wire: Model
+    elastic_pendulum: Model
 
 _FILES = {
     "Pendulum": "pendulums.pendulum",
@@ -52,8 +62,17 @@ __all__ = [
 ]
 
 
+_CATALOGUED = frozenset(model.name for model in catalogue())
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_CATALOGUED})
+
+
 def __getattr__(name: str) -> object:
-    """Names that need JAX load on first use."""
+    """Models by their names; what needs JAX loads on first use."""
+    if name in _CATALOGUED:
+        return find(name)
     if name not in _FILES:
         raise AttributeError(f"holonomy.models has no public name {name!r}")
     module = importlib.import_module(f"holonomy.models.{_FILES[name]}")

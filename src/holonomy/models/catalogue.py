@@ -69,6 +69,10 @@ class Model:
                 raise ValueError(f"{self.name}: {name} {problem}")
         return getattr(import_module("holonomy.models.classics"), self.builder)(**{**self.defaults, **parameters})
 
+    def __call__(self, **parameters: float | tuple[float, ...]) -> System:
+        """The same as `build`: `hl.models.kepler(mu=2.0)`."""
+        return self.build(**parameters)
+
     @staticmethod
     def problem(parameter: Parameter, value: float | tuple[float, ...]) -> str:
         """Why `value` cannot be this parameter, as the rest of a sentence; empty when it can."""

@@ -67,7 +67,7 @@ def record(run: Run, *, title: str | None = None, rods: bool | None = None, spee
     the run is very long or very short.
     """
     if np.ndim(run.t) > 1:
-        raise ValueError("A view shows one run; take one member of the batch first.")
+        raise ValueError("A view shows one run; take one member of the batch first, as run[0].")
     if len(run.t) == 0:
         raise ValueError("The run saved no state, so there is nothing to show.")
     if rods is not None and not isinstance(rods, bool):

@@ -143,18 +143,21 @@ def _natively(
     times = np.broadcast_to(rows.times, (count, len(rows.times)))
     reached = Result(codes, rows.t0 + steps * rows.dt, steps)
     shots, result = _while_energy_is_finite(times, shots.energy, shots, reached)
-    return build.of_problem(
+    run = build.of_problem(
         given,
         times,
         shots,
-        result,
+        replace(result, differentiable=np.ones(count, bool)),
         np.asarray(now.work),
         rows.dt,
-        system=members,
         engine=runner.name,
         members=count,
         maker="ensemble",
     )
+    # as after jax.vmap, every number has an axis of members, those that they share without a copy
+    shared = jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), (system, method))
+    parameters = Parameters({**shared[0].parameters, **batched})
+    return replace(run, system=replace(shared[0], parameters=parameters), method=shared[1])
 
 
 def _while_energy_is_finite(times: Any, energy: Any, shots: Any, result: Result) -> tuple[Any, Result]:

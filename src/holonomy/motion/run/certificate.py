@@ -86,7 +86,7 @@ class Certificate:
 def certify(run: Run) -> Certificate:
     """The certificate of a single run."""
     if np.ndim(run.t) > 1:
-        raise ValueError("A certificate belongs to one run; take one member of the batch first.")
+        raise ValueError("A certificate belongs to one run; take one member of the batch first, as run[0].")
     made = run.provenance
     energy = np.asarray(run.energy)
     drift = float(np.max(np.abs(energy - energy[0]))) if len(energy) else 0.0

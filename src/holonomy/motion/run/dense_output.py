@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def between(run: Run, t: Numbers) -> tuple[np.ndarray, np.ndarray]:
     """Position and velocity at time t, a number or an array."""
     if np.ndim(run.t) > 1:
-        raise ValueError("run(t) belongs to one run; take one member of the batch first.")
+        raise ValueError("run(t) belongs to one run; take one member of the batch first, as run[0].")
     times = np.atleast_1d(np.asarray(t, float))
     low, high = min(run.t[0], run.t[-1]), max(run.t[0], run.t[-1])
     slack = 1e-12 * max(abs(low), abs(high), 1e-300)

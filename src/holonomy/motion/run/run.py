@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import equinox as eqx
 import jax
@@ -16,16 +16,19 @@ from holonomy.motion.events import event_log
 from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.run import select, summary
 from holonomy.motion.run.certificate import Certificate, certify
 from holonomy.motion.run.positions import Drawn
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
+from holonomy.motion.run.select import RunState
 from holonomy.systems import System
 from holonomy.types import AnyArray, Numbers, Whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
 
@@ -71,6 +74,50 @@ class Run(eqx.Module):
     watched: Watched | None = None
     drawn: Drawn | None = None
     kinetic: Float[AnyArray, "*batch times"] | None = None
+
+    def __len__(self) -> int:
+        """The number of saved states; of a batch, the number of members."""
+        return len(self.t)
+
+    @overload
+    def __getitem__(self, key: str) -> AnyArray: ...
+    @overload
+    def __getitem__(self, key: int) -> RunState | Run: ...
+    @overload
+    def __getitem__(self, key: slice | list[int] | np.ndarray) -> Run: ...
+    def __getitem__(self, key: str | int | slice | list[int] | np.ndarray) -> AnyArray | RunState | Run:
+        """A part of the run.
+
+        `run["theta"]` is a coordinate, `run["theta_dot"]` its velocity, `run["energy"]` the energy, `run["x1"]` a
+        position of the first particle; `run[3]` is a saved state, `run[:10]` a run of the first ten and
+        `run[1.0:2.0]` a run of those with times from 1 to 2. Of a batch, `run[3]` is a member and `run[:10]` a batch
+        of the first ten.
+        """
+        return select.by_key(self, key)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The saved states one after the other; of a batch, the members."""
+        return (self[k] for k in range(len(self)))
+
+    def __bool__(self) -> bool:
+        """True: a run without states is a run, too."""
+        return True
+
+    def __repr__(self) -> str:
+        return summary.line(self)
+
+    def _repr_html_(self) -> str:
+        return summary.html(self)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names that `run[name]` knows."""
+        return tuple(select.variables(self))
+
+    @property
+    def x(self) -> AnyArray:
+        """The positions of the particles, (times, particles, d); on a curved space, those of its customary picture."""
+        return select.positions(self)
 
     @property
     def dt(self) -> float:
@@ -142,8 +189,14 @@ class Run(eqx.Module):
 
         return to_dataset(self)
 
+    def to_dataframe(self) -> pd.DataFrame:
+        """The run as a pandas DataFrame: a row for each state, a column for each of `variables`, times as the index."""
+        from holonomy.motion.run.table import to_dataframe
+
+        return to_dataframe(self)
+
     def save(self, path: str | Path) -> Path:
-        """Write the run to a NetCDF file, whole or not at all."""
+        """Write the run to a file, whole or not at all: ``.nc`` for NetCDF, which `load` reads, or ``.csv``."""
         from holonomy.motion.run.storage import save
 
         return save(self, path)

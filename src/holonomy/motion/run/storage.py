@@ -12,7 +12,7 @@ import numpy as np
 
 from holonomy import __version__, files
 from holonomy.extras import require
-from holonomy.motion.run import netcdf
+from holonomy.motion.run import netcdf, table
 from holonomy.motion.run.layout import Contents, Variable, sealed
 from holonomy.motion.run.positions import drawn, kinetic
 from holonomy.notation import KINDS, QUANTITIES, ascii_unit
@@ -39,7 +39,7 @@ def to_dataset(run: Run) -> xr.Dataset:
 def contents(run: Run) -> Contents:
     """The run as named arrays: what a file of it holds."""
     if np.ndim(run.t) > 1:
-        raise ValueError("A data set holds one run; take one member of the batch first.")
+        raise ValueError("A data set holds one run; take one member of the batch first, as run[0].")
     data = {
         "q": _variable(("time", "coordinate"), run.q, long_name="position"),
         "v": _variable(("time", "coordinate"), run.v, long_name="velocity"),
@@ -100,16 +100,25 @@ def provenance(run: Run) -> dict[str, Unchecked]:
 
 
 def save(run: Run, path: str | Path) -> Path:
-    """Write the run to a NetCDF file; the file appears whole or not at all.
+    """Write the run to a NetCDF file, or a CSV file where the name ends so; it appears whole or not at all.
 
     Raises `OSError` where the disk is full or the folder cannot be written.
     """
-    return files.write(path, encoded(run))
+    ending = Path(path).suffix.lower()
+    if ending not in _ENCODERS:
+        raise ValueError(
+            f"run.save writes files that end in {' or '.join(_ENCODERS)}; got {str(path)!r}. "
+            "hl.load reads those that end in .nc."
+        )
+    return files.write(path, _ENCODERS[ending](run))
 
 
 def encoded(run: Run) -> bytes:
-    """What a file of the run holds."""
+    """What a NetCDF file of the run holds."""
     return netcdf.encode(contents(run))
+
+
+_ENCODERS = {".nc": encoded, ".csv": table.csv}
 
 
 def _version(name: str) -> str:
