@@ -5,7 +5,7 @@ A name in a shape stands for one length within a call: `point` is the length of 
 and number types at run time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -64,6 +64,8 @@ Numbers: TypeAlias = Number | ArrayLike
 PointLike: TypeAlias = ArrayLike
 VectorLike: TypeAlias = ArrayLike
 LocalLike: TypeAlias = ArrayLike
+# A start, one number for each coordinate: in their order, or by their names.
+StateLike: TypeAlias = VectorLike | Mapping[str, Number]
 
 # What is checked where it arrives, with a sentence for every mistake: no type may refuse it before.
 Unchecked: TypeAlias = Any

@@ -31,7 +31,7 @@ def as_a_user(monkeypatch):
         (([1.0], [0.0], 1.0), {"dt": np.inf}, "dt must be finite"),
         (([1.0], [0.0], 0.0), GOOD, "t_end must differ from t0"),
         (([1.0], [0.0], np.nan), GOOD, "t_end must be finite"),
-        (([1.0], [0.0], 1.0), {**GOOD, "method": "rk4"}, r"hl\.Gauss\(3\)"),
+        (([1.0], [0.0], 1.0), {**GOOD, "method": 4}, r"hl\.Gauss\(3\)"),
         (([1.0], [0.0], 1.0), {**GOOD, "engine": "warp"}, "engine must be"),
         (([1.0], [0.0], 1.0), {**GOOD, "save_every": 0}, "save_every must be a whole number"),
         (([1.0], [0.0], 1.0), {**GOOD, "save_at": [0.5, 0.2]}, "without repeating or turning back"),

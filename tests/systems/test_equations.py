@@ -279,8 +279,8 @@ def test_what_has_no_formula_is_named() -> None:
     ball = hl.System.from_lagrangian(lambda t, q, v: jnp.dot(v, v), space=hl.spaces.Sphere(2))
     with pytest.raises(ValueError, match="writes formulas in coordinates"):
         ball.equations()
-    with pytest.raises(ValueError, match="'x' would stand for two things"):
-        hl.System.from_lagrangian(lambda t, q, v, p: p.x * v[0] ** 2, ("x",), {"x": 1.0}).equations()
+    with pytest.raises(ValueError, match="'t' would stand for two things"):
+        hl.System.from_lagrangian(lambda t, q, v, p: p.t * v[0] ** 2, ("x",), {"t": 1.0}).equations()
 
 
 def test_parts_of_the_latex() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from holonomy.motion.events.event import Event, Watched
 from holonomy.motion.initial_contact import refuse_bad_walls
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.methods.by_name import method_by_name
 from holonomy.motion.methods.default import default_method
 from holonomy.motion.methods.through_singular import passing
 from holonomy.motion.run import provenance
@@ -25,12 +27,13 @@ from holonomy.systems.constraints import massless
 from holonomy.systems.contact import contact
 from holonomy.systems.state_vector import vector
 from holonomy.trace.native.engine import ENGINES, Engine
-from holonomy.types import AnyArray, Number, VectorLike
+from holonomy.types import AnyArray, Number, StateLike
 
 TOO_FEW_DIGITS = 1e-9  # distance by which storing a point may move it at most; in hyperbolic space at R = 16
 LARGE = 24  # coordinates above which no mass matrix is formed that the motion itself does not need
 
 SINGULAR = ("stop", "pass")
+_DEGREES = 15.0  # starts of angles below this are taken for radians without a word
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,11 @@ class Problem:
 
 def problem(
     system: System,
-    q0: VectorLike,
-    v0: VectorLike,
+    q0: StateLike,
+    v0: StateLike,
     t_end: Number,
     dt: Number | None,
-    method: AbstractMethod | None,
+    method: AbstractMethod | str | None,
     engine: str | None,
     t0: Number,
     save_every: int,
@@ -67,8 +70,10 @@ def problem(
     """The problem, or a ValueError that names the argument, its value and what to pass instead."""
     if not isinstance(system, System):
         raise ValueError(f"simulate takes a hl.System first; got {type(system).__name__}.")
+    if isinstance(method, str):
+        method = method_by_name(method)
     if method is not None and not isinstance(method, AbstractMethod):
-        raise ValueError(f"method must be one such as hl.Gauss(3) or hl.RK4(); got {method!r}.")
+        raise ValueError(f"method must be one such as hl.Gauss(3) or hl.RK4(), or its name; got {method!r}.")
     if engine not in ENGINES:
         raise ValueError(f"engine must be None, 'native' or 'xla'; got {engine!r}.")
     if singular not in SINGULAR:
@@ -82,6 +87,7 @@ def problem(
         raise ValueError(f"save_every must be a whole number of steps, at least 1; got {save_every!r}.")
     shape = (system.space.point_dim,)
     q, v = vector("q0", q0, shape, system), vector("v0", v0, shape, system)
+    _warn_of_degrees(system, q)
     seen, most = event.watched(system, events), event.capacity(max_events)
     is_traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((system, method, q, v, seen)))
     if seen.count or contact.count(system):
@@ -104,6 +110,20 @@ def problem(
         system, q, v, steady = _with_mass(system, engine_for(system, method, engine), start, q, v)
     made = provenance.of(system, method, steady=steady, why=why, engine="xla", singular=singular)
     return Problem(system, method, q, v, start, end, is_traced, engine, made, seen if seen.count else None, most)
+
+
+def _warn_of_degrees(system: System, q: AnyArray) -> None:
+    """Angles are in radians; whole multiples of five far beyond a turn look like degrees."""
+    if isinstance(q, Tracer):
+        return
+    for coordinate, value in zip(system.coordinates, np.asarray(q), strict=True):
+        if coordinate.kind == "angle" and abs(value) >= _DEGREES and value % 5.0 == 0.0:
+            warnings.warn(
+                f"{coordinate.name} starts at {value:g}. Angles are in radians; if these are degrees, write "
+                f"jnp.radians({value:g}).",
+                stacklevel=4,
+            )
+            return
 
 
 def _time(name: str, value: Any) -> float:

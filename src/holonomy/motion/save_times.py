@@ -11,6 +11,7 @@ import numpy as np
 from holonomy.types import ArrayLike
 
 _STEPS_MAX = 2**53
+_ROWS_MAX = 2 * 10**9  # rows whose numbers alone would take 16 GB
 # A time that was computed as t0 + k dt, in whatever order, is off by a few roundings of its own size.
 _ROUNDINGS = 16
 
@@ -43,6 +44,11 @@ def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: ArrayLike
         whole, rests = _split(t0, times, h)
         return Plan(t0, h, np.diff(whole, prepend=0), rests, times)
     whole, rests = _split(t0, np.array([t_end]), h)
+    if whole[0] / save_every > _ROWS_MAX:
+        raise ValueError(
+            f"{whole[0] / save_every:.3g} states would be saved; pass save_every={int(whole[0] // 10**6)} or save_at "
+            "for fewer, a larger dt, or an earlier t_end."
+        )
     grid = np.arange(0, whole[0] + 1, save_every, dtype=np.int64)
     marks = grid if rests[0] == 0 and grid[-1] == whole[0] else np.append(grid, whole[0])
     out = np.zeros(len(marks))

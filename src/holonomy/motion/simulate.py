@@ -8,6 +8,7 @@ from typing import TypedDict
 import jax.numpy as jnp
 
 from holonomy.motion import problem
+from holonomy.motion.argument_names import named_arguments
 from holonomy.motion.drive import ProgressBar, drive
 from holonomy.motion.events import event
 from holonomy.motion.events.event import Event
@@ -21,14 +22,14 @@ from holonomy.motion.save_times import Plan, plan
 from holonomy.motion.step_halving import halve
 from holonomy.systems import System
 from holonomy.systems.contact import contact
-from holonomy.types import ArrayLike, VectorLike
+from holonomy.types import ArrayLike, StateLike
 
 
 class Options(TypedDict, total=False):
     """The options of `simulate` by name, for functions that pass them on."""
 
     dt: float | None
-    method: AbstractMethod | None
+    method: AbstractMethod | str | None
     engine: str | None
     t0: float
     save_every: int
@@ -39,14 +40,15 @@ class Options(TypedDict, total=False):
     throw: bool
 
 
+@named_arguments
 def simulate(
     system: System,
-    q0: VectorLike,
-    v0: VectorLike,
+    q0: StateLike,
+    v0: StateLike,
     t_end: float,
     *,
     dt: float | None = None,
-    method: AbstractMethod | None = None,
+    method: AbstractMethod | str | None = None,
     engine: str | None = None,
     t0: float = 0.0,
     save_every: int = 1,
@@ -59,15 +61,16 @@ def simulate(
 ) -> Run:
     """The motion of a system from (q0, v0) at t0 to t_end.
 
-    **Arguments:** `dt`, the step (for `Adaptive`, the spacing of saved times); None halves the step until halving
-    changes the motion by less than the tolerance named in the certificate. `method`, None to pick one by what the
-    system is. `engine`, ``"native"`` (one machine function), ``"xla"``, or None to pick. `save_every` steps, or
+    **Arguments:** `q0` and `v0`, numbers in the order of the coordinates, or by name, ``{"theta": 1.0}``. `dt`, the
+    step (for `Adaptive`, the spacing of saved times); None halves the step until halving changes the motion by less
+    than the tolerance named in the certificate. `method`, or its name, such as ``"Gauss(2)"``; None to pick one by what
+    the system is. `engine`, ``"native"`` (one machine function), ``"xla"``, or None to pick. `save_every` steps, or
     `save_at` given times. `events`, a list of `Event`; `max_events`, how many may happen, impacts and changes of
     contact included, before the run stops with a result code: under jit, vmap or grad that many rows and steps are
     compiled, so keep it small there. `singular`, what happens where the normals of the constraints become dependent,
     as those of a linkage whose bars come into line: ``"stop"``, or ``"pass"`` to go on along the smooth branch.
-    `progress`, True for a bar, or a function of the fraction done. `throw`, whether a
-    run that stops early raises `SimulationError`, which carries its good part, or is returned.
+    `progress`, True for a bar, or a function of the fraction done. `throw`, whether a run that stops early raises
+    `SimulationError`, which carries its good part, or is returned.
 
     **Fails** with `ValueError` for what can be known beforehand, with `SimulationError` for what happens in the run.
     Under a user's jit, vmap or grad nothing is raised: rows after a failure are NaN and `run.result` says why.

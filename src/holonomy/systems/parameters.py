@@ -41,7 +41,13 @@ class Parameters(Mapping[str, Value]):
                 hint = f" Did you mean {near[0]!r}?" if near else ""
                 known = ", ".join(new) or "none: the system was made without parameters="
                 raise ValueError(f"The system has no parameter {name!r}; it has {known}.{hint}")
-            new[name] = number(f"parameter {name!r}", value)
+            given = number(f"parameter {name!r}", value)
+            if np.shape(given) != np.shape(new[name]):
+                raise ValueError(
+                    f"The parameter {name!r} has shape {np.shape(new[name])}, which belongs to the system's structure; "
+                    f"got shape {np.shape(given)}. For many values at once use hl.ensemble or jax.vmap."
+                )
+            new[name] = given
         return Parameters(new)
 
     def __getitem__(self, name: str) -> Value:
@@ -97,8 +103,8 @@ def number(what: str, value: Numbers) -> AnyArray:
         return jnp.asarray(value)
     try:
         array = np.asarray(value)
-        if np.iscomplexobj(array):
-            raise TypeError  # a conversion would drop the imaginary parts
+        if np.iscomplexobj(array) or array.dtype.kind in "USV":
+            raise TypeError  # a conversion would drop the imaginary parts, or take text for a number
         if array.dtype != np.float32:
             array = array.astype(np.float64)
     except (TypeError, ValueError):

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.spaces import AbstractSpace
-from holonomy.systems import mass_checks, mass_structure, quantities, tracing
+from holonomy.systems import mass_checks, mass_structure, quantities, summary, tracing
 from holonomy.systems.constraints.conditions import Constraints
 from holonomy.systems.coordinates import Coordinate
 from holonomy.systems.in_chart import Local
@@ -55,6 +55,9 @@ class System(eqx.Module):
     mass: MassStructure | None = eqx.field(static=True, default=None)  # where solves use it
 
     # ── Describing ────────────────────────────────────────────────────────────────────────────────────
+
+    def __repr__(self) -> str:
+        return summary.line(self)
 
     @staticmethod
     def from_lagrangian(

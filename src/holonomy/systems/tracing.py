@@ -12,6 +12,7 @@ import numpy as np
 from jax.core import Tracer
 
 from holonomy.spaces import AbstractSpace, Circle, Euclidean, Product
+from holonomy.systems import mistakes
 from holonomy.systems.coordinates import Coordinate
 from holonomy.systems.coordinates import coordinates as named
 from holonomy.systems.parameters import Parameters, number
@@ -42,12 +43,16 @@ class Frame:
         """The traced function and the shape of its value."""
         if not callable(function):
             raise ValueError(f"The {name} must be a function; got {function!r}.")
+        names = _argument_names(example)
+        mistakes.refuse_signature(name, function, names, self.parametric)
         shapes: list[Any] = []
-        complex_valued = False
+        complex_valued = nothing = False
 
         def record(*args: Any) -> Any:
-            nonlocal complex_valued
-            value = jnp.asarray(function(*args))
+            nonlocal complex_valued, nothing
+            result: Any = function(*args)
+            nothing = result is None
+            value = jnp.zeros(()) if nothing else jnp.asarray(result)
             if jnp.issubdtype(value.dtype, jnp.complexfloating):
                 complex_valued = True
                 value = value.real
@@ -62,8 +67,10 @@ class Frame:
             p = "" if not self.parametric else f" and parameters {', '.join(self.parameters)}"
             raise ValueError(
                 f"The {name} could not be evaluated on q = ({', '.join(c.name for c in self.coordinates)}){p}: "
-                f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
+                f"{mistakes.advice(error)}"
             ) from error
+        if nothing:
+            raise ValueError(f"The {name} returned None: a return is missing at its end.")
         if complex_valued:
             raise ValueError(
                 f"The {name} must have real values, but it returns complex numbers, whose imaginary parts would be "
@@ -138,6 +145,13 @@ class Frame:
         return self.covector("cartesian force", pulled)
 
 
+def _argument_names(example: Example) -> list[str]:
+    """How documents call the arguments: t, q, v and p."""
+    arrays = [x for x in example if not isinstance(x, Parameters)]
+    named = (["t"] if arrays[0].shape == () else []) + ["q", "v"]
+    return named[: len(arrays)] + ["p"] * (len(example) - len(arrays))
+
+
 def frame(
     coordinates: Sequence[str] | Mapping[str, str] | None,
     parameters: Mapping[str, Numbers] | None,
@@ -157,6 +171,9 @@ def frame(
             f"{', '.join(c.name for c in names)}."
         )
     checked = Parameters.checked(parameters) if parameters is not None else Parameters()
+    both = [c.name for c in names if c.name in checked]
+    if both:
+        raise ValueError(f"{both[0]!r} is the name of a coordinate and of a parameter; give one of them another name.")
     return Frame(names, checked, where, parameters is not None)
 
 

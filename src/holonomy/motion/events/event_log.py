@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float, Int, Shaped
 
 from holonomy.types import AnyArray, AnyCount, Delays, Number, Point, Records, Tangent, Whole
@@ -17,6 +18,7 @@ from holonomy.types import AnyArray, AnyCount, Delays, Number, Point, Records, T
 OF_WALLS = ("impact", "contact", "release")
 OF_FRICTION = ("stick", "slip")
 KINDS = ("event", *OF_WALLS, *OF_FRICTION)
+_SAID = 4  # records that a line of text names
 
 
 class Happening(NamedTuple):
@@ -48,6 +50,13 @@ class Events(eqx.Module):
 
     def __len__(self) -> int:
         return int(self.count)
+
+    def __repr__(self) -> str:
+        if isinstance(self.count, Tracer) or np.ndim(self.count):
+            return f"<Events of {', '.join(self.names) or 'no kind'}, several runs or being traced>"
+        said = [f"{one.name} at t = {one.t:g}" for one in (self[k] for k in range(min(len(self), _SAID)))]
+        more = [f"and {len(self) - _SAID} more"] if len(self) > _SAID else []
+        return f"<Events: {', '.join(said + more) or 'none'}>"
 
     def __iter__(self) -> Iterator[Happening]:
         for k in range(len(self)):

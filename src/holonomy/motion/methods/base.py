@@ -129,6 +129,9 @@ class AbstractMethod(eqx.Module):
         del system, wanted
         return None
 
+    def __repr__(self) -> str:
+        return self.label
+
     @property
     def label(self) -> str:
         """How a user writes the method."""

@@ -95,7 +95,7 @@ class Run(eqx.Module):
         """
         return select.by_key(self, key)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[RunState | Run]:
         """The saved states one after the other; of a batch, the members."""
         return (self[k] for k in range(len(self)))
 

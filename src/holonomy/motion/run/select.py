@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import jax
 import numpy as np
@@ -106,7 +106,11 @@ def by_name(run: Run, name: str) -> AnyArray:
     return known[name]()
 
 
-def by_key(run: Run, key: Any) -> Any:
+# What `run[key]` takes; anything else is refused with a sentence.
+Key: TypeAlias = str | int | np.integer | slice | list[int] | np.ndarray
+
+
+def by_key(run: Run, key: Key) -> AnyArray | RunState | Run:
     """What `run[key]` gives: a variable by its name, members of a batch, or states by index or by time."""
     if isinstance(key, str):
         return by_name(run, key)
