@@ -66,6 +66,7 @@ def test_balls_on_a_board_of_a_thousand_pins(balls):
     assert min(compared) >= 8
 
 
+@pytest.mark.proof
 def test_the_board_in_xla():
     """The other engine over the first three impacts, and until the fourth is near."""
     pins, times = traced(start(0), HITS)
@@ -77,6 +78,7 @@ def test_the_board_in_xla():
     np.testing.assert_allclose(run.events.t[hits], times[: len(hits)], rtol=0, atol=1e-11)
 
 
+@pytest.mark.proof
 def test_more_walls_at_once_than_are_looked_at():
     """Twenty balls in a row, all touching, on a floor: 20 walls at rest, of which 6 are looked at to begin with."""
     n = 20
