@@ -37,6 +37,7 @@ OLDEST_TESTS = (
     *(str(path.relative_to(ROOT)) for room in ROOMS[1:] for path in sorted((ROOT / "tests" / room).glob("test_*.py"))),
     *(f"tests/systems/constraints/test_{name}.py" for name in ("bad_input", "constrained", "curved", "nonholonomic")),
     *(f"tests/systems/contact/test_{name}.py" for name in ("complementarity", "friction", "impact")),
+    *(f"tests/motion/{folder}" for folder in ("loops", "methods", "run")),
     *(f"tests/motion/events/test_{name}.py" for name in ("shared", "traced")),
 )
 EVERYTHING = "build,bench,test"
