@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import webbrowser
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -208,7 +209,7 @@ def test_at_the_standard_port_hosts_are_named_without_it():
 
 def test_the_browser_gets_the_token_from_a_file_that_only_its_user_can_read(monkeypatch):
     opened = []
-    monkeypatch.setattr(serve.webbrowser, "open", opened.append)
+    monkeypatch.setattr(webbrowser, "open", opened.append)
     monkeypatch.setattr(serve, "_warm", lambda *given: None)
     seen = {}
 

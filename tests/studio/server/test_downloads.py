@@ -88,7 +88,7 @@ def test_a_simulation_whose_page_has_gone_ends_by_itself(lab, services, monkeypa
 
 def test_messages_on_the_terminal_are_limited_and_counted(monkeypatch):
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(limited_logging.time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
     stream = io.StringIO()
     handler = limited_logging.LimitedHandler(stream)
     logger = logging.getLogger("holonomy.test_limited")
