@@ -113,7 +113,7 @@ def test_a_mistake_gives_a_sentence(name):
 def test_degrees_are_named():
     turning = hl.System.from_lagrangian(swing, coordinates={"theta": "angle"})
     with pytest.warns(UserWarning, match=r"theta starts at 90\. Angles are in radians.*jnp\.radians\(90\)"):
-        moved(turning, [90.0], [0.0], 0.2)
+        hl.simulate(turning, [90.0], [0.0], 0.2, dt=0.1, method="RK4")
     for fine in (3.0, 12.57, 100.3):
         moved(turning, [fine], [0.0], 0.2)
     moved(plain, [90.0], [0.0], 0.2)  # not said to be an angle

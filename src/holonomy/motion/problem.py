@@ -121,7 +121,7 @@ def _warn_of_degrees(system: System, q: AnyArray) -> None:
             warnings.warn(
                 f"{coordinate.name} starts at {value:g}. Angles are in radians; if these are degrees, write "
                 f"jnp.radians({value:g}).",
-                stacklevel=4,
+                stacklevel=5,  # who called simulate
             )
             return
 

@@ -25,8 +25,7 @@ def test_variables_by_name(run):
     np.testing.assert_array_equal(run[f"{second}_dot"], run.v[:, 1])
     np.testing.assert_array_equal(run["energy"], run.energy)
     np.testing.assert_array_equal(run["t"], run.t)
-    if first.startswith("theta"):
-        np.testing.assert_array_equal(run["omega" + first.removeprefix("theta")], run.v[:, 0])
+    np.testing.assert_array_equal(run["omega1"], run.v[:, 0])
     with pytest.raises(KeyError, match="it has: " + first):
         run["nothing"]
     assert {first, f"{first}_dot", "energy", "t"} <= set(run.variables)
@@ -68,6 +67,22 @@ def test_states_by_index_and_time(run):
             run[key]
     back = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 0.0, t0=1.0, dt=0.1, method=hl.RK4())
     np.testing.assert_allclose(back[0.8:0.35].t, [0.8, 0.7, 0.6, 0.5, 0.4])
+
+
+def test_a_part_says_that_it_is_one(run, tmp_path):
+    """Its events are its own, and its certificate says which figures are of the whole; so does a file of it."""
+    part = run[0.5:1.0]
+    for one in (part, hl.load(part.save(tmp_path / "part.nc"))):
+        assert ("part of a run", "t = 0.5 to 1; result, steps, iterations are of the whole") in one.certificate.rows()
+    assert not run[:].certificate.part
+    ball = hl.System.from_lagrangian(lambda t, q, v: 0.5 * v[0] ** 2 - 9.81 * q[0], coordinates=("z",))
+    bouncing = ball.constrained(unilateral=lambda t, q: q, restitution=0.5)
+    whole = hl.simulate(bouncing, [1.0], [0.0], 1.0, dt=0.01)
+    impacts = np.asarray(whole.events.t)
+    assert len(impacts) == 2
+    between = float(np.mean(impacts))
+    assert [len(x.events) for x in (whole[:20], whole[0.0:between], whole[between:1.0])] == [0, 1, 1]
+    np.testing.assert_array_equal(whole[between:1.0].events.t, impacts[1:])
 
 
 def test_members_are_runs(many):

@@ -44,12 +44,14 @@ class Certificate:
     reasons: tuple[str, ...] = ()
     singular: str = "stop"
     mass: str = ""
+    part: str = ""
 
     def rows(self) -> list[tuple[str, str]]:
         """The table's rows, label and figure."""
         kept = "" if self.energy_conserved else "  (not conserved: the system is driven or damped)"
         rows = [
             ("verdict", ". ".join([self.verdict, " ".join(self.reasons)]) if self.reasons else self.verdict),
+            *([("part of a run", self.part)] if self.part else []),
             ("engine", self.engine),
             ("method", self.method),
             ("chosen because", self.why),
@@ -116,6 +118,7 @@ def certify(run: Run) -> Certificate:
         reasons=reasons,
         singular=made.singular,
         mass=made.mass,
+        part=f"t = {run.t[0]:g} to {run.t[-1]:g}; result, steps, iterations are of the whole" if made.part else "",
     )
 
 

@@ -30,7 +30,7 @@ class Provenance:
     wanted; `step_error`, the error that step halving found; `members` of an ensemble; `scene`, the file that was run;
     `maker`, the part of the library that made the run; `singular`, what it does at singular positions of constraints;
     `carried`, how many of the last coordinates are those of the isometry that carries the others; `mass`, the structure
-    of the mass matrix in words, where solves use it.
+    of the mass matrix in words, where solves use it; `part`, whether the run holds only some of the saved states.
     """
 
     method: str = "unknown"
@@ -52,6 +52,7 @@ class Provenance:
     singular: str = "stop"
     carried: int = 0
     mass: str = ""
+    part: bool = False
 
     @property
     def method_and_properties(self) -> str:

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
+from holonomy.motion.events.event_log import Events
 from holonomy.motion.run.positions import drawn
 from holonomy.types import AnyArray, Decimal
 
@@ -154,7 +155,19 @@ def _rows(run: Run, key: Any) -> Run:
     if not len(taken["t"]):
         raise ValueError(f"No state of the run is in {key!r}; it has {len(run.t)}, from t = {run.t[0]} to {run.t[-1]}.")
     picture = None if run.drawn is None else replace(run.drawn, x=run.drawn.x[key])
-    return replace(run, drawn=picture, **taken)
+    made = replace(run.provenance, part=run.provenance.part or len(taken["t"]) < len(run.t))
+    return replace(run, drawn=picture, happened=_events_within(run, taken["t"]), provenance=made, **taken)
+
+
+def _events_within(run: Run, times: AnyArray) -> Events | None:
+    """The events from the first to the last of these times; all of a run that is being traced."""
+    if run.happened is None or isinstance(times, Tracer):
+        return run.happened
+    events, count = run.happened, len(run.happened)
+    t = np.asarray(events.t)[:count]
+    inside = np.flatnonzero((t >= np.min(times)) & (t <= np.max(times)))
+    columns = {name: np.asarray(getattr(events, name))[inside] for name in ("t", "which", "q", "v_before", "v_after")}
+    return replace(events, count=len(inside), **columns)
 
 
 def _members(run: Run, key: Any) -> Run:

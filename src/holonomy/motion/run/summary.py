@@ -39,11 +39,8 @@ def html(run: Run) -> str:
     """The certificate as a table; of a batch, the line."""
     if isinstance(run.t, Tracer) or np.ndim(run.t) > 1 or not len(run.t):
         return f"<p>{escape(line(run))}</p>"
-    rows = [("states", f"{len(run.t)}, t = {float(run.t[0]):g} to {float(run.t[-1]):g}"), ("of", _names(run))]
-    for text in str(run.certificate).splitlines():
-        name, _, value = text.strip().partition("  ")
-        if value.strip():
-            rows.append((name, value.strip()))
+    states = f"{len(run.t)}, t = {float(run.t[0]):g} to {float(run.t[-1]):g}"
+    rows = [("states", states), ("of", _names(run)), *run.certificate.rows()]
     body = "".join(
         f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(value)}</td></tr>'
         for name, value in rows
