@@ -1,11 +1,15 @@
 """Parts of runs: variables by name, states by index and by time, members of batches, tables, short texts."""
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
+import xarray as xr
 from tests.motion.examples import double_pendulum, pendulum
 
 import holonomy as hl
+from holonomy.motion.events.event_log import Events
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +122,110 @@ def test_members_have_their_parameters(tmp_path):
         assert "g" not in member.variables
 
 
+def test_a_batch_is_certified_saved_and_loaded(tmp_path):
+    """Its certificate is that of its members taken together; a file of it brings all of it back."""
+    pole = hl.System.from_lagrangian(
+        lambda t, q, v, p: 0.5 * v[0] ** 2 + p.k * q[0] ** 4, ("x",), parameters={"k": 1.0}
+    )
+    strengths = np.array([-0.1, -5.0, 1.0])  # a slow oscillation, one that is too fast for the step, and an escape
+    many = hl.ensemble(pole, [1.0], [0.0], 4.0, {"k": strengths}, dt=0.2, method=hl.RK4())
+    each = [member.certificate for member in many if isinstance(member, hl.Run)]
+    whole = many.certificate
+    assert whole.members == tuple(one.verdict for one in each) == ("good", "doubtful", "failed")
+    assert whole.verdict == "failed"
+    assert whole.reasons[0].startswith("Member 2: The state became infinite")
+    assert ("members", "3: 1 good, 1 doubtful (1), 1 failed (2)") in whole.rows()
+    assert whole.energy_drift == np.nanmax([one.energy_drift for one in each])
+    assert whole.steps == sum(one.steps for one in each)
+    assert "1 failed" in many._repr_html_()
+    again = hl.load(many.save(tmp_path / "many.nc"))
+    for name in ("t", "q", "v", "energy", "momentum", "pull"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(many, name))
+    np.testing.assert_array_equal(again.result.code, many.result.code)
+    assert str(again.certificate) == str(whole)
+    np.testing.assert_array_equal(again.parameters["k"], strengths)
+    for batch in (many, again):
+        data = batch.to_dataset()
+        assert data.q.dims == ("member", "time", "coordinate")
+        np.testing.assert_array_equal(data.k, strengths)
+    with xr.open_dataset(tmp_path / "many.nc") as opened:
+        np.testing.assert_array_equal(opened.q, many.q)
+    frame = many.to_dataframe()
+    np.testing.assert_array_equal(frame.loc[1]["x"], many.q[1, :, 0])
+    table = np.loadtxt(many.save(tmp_path / "many.csv"), delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(table[:, 0], np.repeat([0, 1, 2], 21))
+
+
+def test_a_batch_with_events_comes_back(many, tmp_path):
+    """Members that had different numbers of events, in a file."""
+    t, which = np.array([[0.2, 0.4, np.nan], [np.nan] * 3]), np.array([[0, 0, -1], [-1, -1, -1]])
+    states = np.where(np.isnan(t), np.nan, 1.0)[..., None]
+    happened = Events(t, which, states, states, -states, np.array([2, 0]), ("impact 0",))
+    batch = replace(many[:2], happened=happened)
+    again = hl.load(batch.save(tmp_path / "batch.nc"))
+    first, second = again[0], again[1]
+    assert isinstance(first, hl.Run)
+    assert isinstance(second, hl.Run)
+    assert [(one.name, one.t) for one in first.events] == [("impact 0", 0.2), ("impact 0", 0.4)]
+    assert len(second.events) == 0
+    assert again.certificate.events == {"impact 0": 2}
+
+
+def test_positions_and_states_of_a_batch(many):
+    pairs = hl.ensemble(double_pendulum, [1.0, 0.5], [[0.0, 0.3], [0.1, 0.2]], 0.2, dt=0.1, method=hl.RK4())
+    np.testing.assert_array_equal(pairs.x[1], pairs[1:].x[0])
+    np.testing.assert_array_equal(pairs["y2"], pairs.x[:, :, 1, 1])
+    q, _ = many(0.505)
+    np.testing.assert_array_equal(q[2], many[2](0.505)[0])
+    some = many[:3].resample([0.1, 0.505])
+    np.testing.assert_array_equal(some.q[2, 1], q[2])
+    np.testing.assert_array_equal(some[1].energy, many[1].resample([0.1, 0.505]).energy)
+
+
+def test_resampling(run, tmp_path):
+    """At times between saved ones the states are those that `simulate` saves there, with energy, momentum and rest."""
+    times = np.linspace(0.0, 2.0, 301)
+    options = {"dt": 0.01, "method": hl.RK4()}
+    coarse = run[::10]
+    there = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 2.0, save_at=times, **options)
+    again = coarse.resample(times)
+    for name in ("q", "v", "energy", "momentum", "pull"):
+        np.testing.assert_allclose(getattr(again, name), getattr(there, name), atol=1e-12)
+    np.testing.assert_array_equal(again.t, times)
+    assert again.certificate.part
+    loaded = hl.load(coarse.save(tmp_path / "coarse.nc")).resample(times)
+    np.testing.assert_allclose(loaded.q, there.q, atol=2e-3)
+    np.testing.assert_allclose(loaded.x, there.x, atol=2e-2)
+    np.testing.assert_allclose(loaded.energy, there.energy, atol=1e-5)
+    for wrong, said in ((0.5, "takes a list of times"), ([0.5, 0.1], "direction of the run"), ([0.0, 3.0], "0 to 2")):
+        with pytest.raises(ValueError, match=said):
+            run.resample(wrong)
+    back = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 0.0, t0=1.0, **options)
+    np.testing.assert_allclose(back[::5].resample([0.83, 0.12]).q, back([0.83, 0.12])[0], atol=1e-12)
+
+
+def test_parquet(run, tmp_path, monkeypatch):
+    """Written through pandas; without a package that writes it, one sentence."""
+    pd = pytest.importorskip("pandas")
+    kept = []
+
+    def write(frame, memory, index):
+        kept.append(frame)
+        memory.write(b"table")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", write)
+    assert run.save(tmp_path / "run.parquet").read_bytes() == b"table"
+    assert list(kept[0].columns)[:2] == ["t", run.names[0]]
+
+    def missing(*args, **kwargs):
+        raise ImportError("no engine")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", missing)
+    with pytest.raises(ImportError, match="needs pyarrow, which is not installed: pip install pyarrow"):
+        run.save(tmp_path / "other.parquet")
+    assert not (tmp_path / "other.parquet").exists()
+
+
 def test_tables(run, tmp_path):
     frame = run.to_dataframe()
     np.testing.assert_array_equal(frame.index, run.t)
@@ -133,7 +241,7 @@ def test_tables(run, tmp_path):
 
 @pytest.mark.parametrize("name", ["run.h5", "run", "run.txt"])
 def test_endings_that_are_not_known_are_refused(run, tmp_path, name):
-    with pytest.raises(ValueError, match=r"end in \.nc or \.csv"):
+    with pytest.raises(ValueError, match=r"end in \.nc, \.csv, \.parquet; got"):
         run.save(tmp_path / name)
     assert not list(tmp_path.iterdir())
 

@@ -20,6 +20,7 @@ from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.motion.run.run import Run
 from holonomy.systems import System
+from holonomy.systems.parameters import Parameters
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
 from holonomy.types import AnyArray, Whole
@@ -38,6 +39,7 @@ def build(
     watched: Watched | None = None,
     drawn: Drawn | None = None,
     kinetic: AnyArray | None = None,
+    parameters: Parameters | None = None,
 ) -> Run:
     """The run whose saved states are `rows` at the times `t`."""
     return Run(
@@ -52,6 +54,7 @@ def build(
         watched=watched,
         drawn=drawn,
         kinetic=kinetic,
+        saved_parameters=parameters,
     )
 
 

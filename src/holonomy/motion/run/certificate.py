@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holonomy.motion.run.select import members
 from holonomy.motion.run.verdict import Verdict, energy_scale, verdict
 
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
+
+_WORST_LAST: tuple[Verdict, ...] = ("good", "doubtful", "failed")
+_NAMED = 6  # members that the table names
+_WIDEST_LINE = 100  # characters of the lines above and below the table
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,9 @@ class Certificate:
     `verdict` is "good", "doubtful" or "failed", for the `reasons` given. The energy drift is relative to |E₀| and the
     first kinetic energy. `why_not_native` is the full reason where native code was wanted and could not be made; the
     table has it in short.
+
+    That of a batch has the verdict of each member in `members`. Its own verdict is the worst of them, its drifts and
+    violations are the largest, and its steps, iterations and events are those of all members together.
     """
 
     engine: str
@@ -45,12 +54,14 @@ class Certificate:
     singular: str = "stop"
     mass: str = ""
     part: str = ""
+    members: tuple[Verdict, ...] = ()
 
     def rows(self) -> list[tuple[str, str]]:
         """The table's rows, label and figure."""
         kept = "" if self.energy_conserved else "  (not conserved: the system is driven or damped)"
         rows = [
             ("verdict", ". ".join([self.verdict, " ".join(self.reasons)]) if self.reasons else self.verdict),
+            *([("members", self._counted())] if self.members else []),
             *([("part of a run", self.part)] if self.part else []),
             ("engine", self.engine),
             ("method", self.method),
@@ -74,10 +85,20 @@ class Certificate:
             rows.append(("error by step halving", known))
         return rows
 
+    def _counted(self) -> str:
+        """How many members are good, doubtful and failed, and which ones are not good."""
+        found = {word: [k for k, said in enumerate(self.members) if said == word] for word in _WORST_LAST}
+        said = []
+        for word, which in found.items():
+            named = ", ".join(map(str, which[:_NAMED])) + (", …" if len(which) > _NAMED else "")
+            if which:
+                said.append(f"{len(which)} {word}" + (f" ({named})" if word != "good" else ""))
+        return f"{len(self.members)}: {', '.join(said)}"
+
     def __str__(self) -> str:
         rows = self.rows()
         width = max(len(label) for label, _ in rows)
-        line = "─" * (width + 2 + max(len(value) for _, value in rows))
+        line = "─" * min(width + 2 + max(len(value) for _, value in rows), _WIDEST_LINE)
         return "\n".join(["certificate", line, *(f"{label:<{width}}  {value}" for label, value in rows), line])
 
     def _repr_html_(self) -> str:
@@ -86,15 +107,18 @@ class Certificate:
 
 
 def certify(run: Run) -> Certificate:
-    """The certificate of a single run."""
+    """The certificate of a run, or of a batch by those of its members."""
     if np.ndim(run.t) > 1:
-        raise ValueError("A certificate belongs to one run; take one member of the batch first, as run[0].")
+        # without what its members need for stepping on: of many members only rows and results are taken
+        bare = replace(run, system=None, method=None, watched=None, saved_parameters=None)
+        return _together([certify(one) for one in members(bare)])
     made = run.provenance
     energy = np.asarray(run.energy)
-    drift = float(np.max(np.abs(energy - energy[0]))) if len(energy) else 0.0
-    # The zero of energy is arbitrary, so the drift is measured against the kinetic energy as well.
-    kinetic = 0.5 * np.sum(np.asarray(run.momentum) * np.asarray(run.v), axis=-1)
-    relative = drift / energy_scale(energy, kinetic)
+    with np.errstate(over="ignore", invalid="ignore"):  # a state that grew without bound may be the last one
+        drift = float(np.max(np.abs(energy - energy[0]))) if len(energy) else 0.0
+        # The zero of energy is arbitrary, so the drift is measured against the kinetic energy as well.
+        kinetic = 0.5 * np.sum(np.asarray(run.momentum) * np.asarray(run.v), axis=-1)
+        relative = drift / energy_scale(energy, kinetic)
     said, reasons = verdict(run, relative)
     return Certificate(
         engine=made.engine,
@@ -120,6 +144,41 @@ def certify(run: Run) -> Certificate:
         mass=made.mass,
         part=f"t = {run.t[0]:g} to {run.t[-1]:g}; result, steps, iterations are of the whole" if made.part else "",
     )
+
+
+def _together(each: list[Certificate]) -> Certificate:
+    """The certificate of a batch whose members have these."""
+    verdicts = tuple(word for one in each for word in one.members or (one.verdict,))
+    worst = max(each, key=lambda one: _WORST_LAST.index(one.verdict))
+    member = next(k for k, one in enumerate(each) if one is worst)
+    events: dict[str, int] = {}
+    for one in each:
+        for name, n in one.events.items():
+            events[name] = events.get(name, 0) + n
+    reasons = tuple(f"Member {member}: {said}" for said in worst.reasons[:1])
+    return replace(
+        worst,
+        steps=sum(one.steps for one in each),
+        iterations=sum(one.iterations for one in each),
+        energy_drift=_largest(one.energy_drift for one in each),
+        energy_drift_relative=_largest(one.energy_drift_relative for one in each),
+        conserved={
+            name: _largest(one.conserved[name] for one in each)
+            for name in worst.conserved
+            if all(name in one.conserved for one in each)
+        },
+        violation=_largest(one.violation for one in each),
+        velocity_violation=_largest(one.velocity_violation for one in each),
+        events=events,
+        reasons=reasons + worst.reasons[1:],
+        members=verdicts,
+    )
+
+
+def _largest(figures: Iterable[float]) -> float:
+    """The largest figure of those that are numbers; a member that failed may have none."""
+    known = [x for x in figures if not np.isnan(x)]
+    return max(known) if known else float("nan")
 
 
 def _cyclic_drifts(run: Run) -> dict[str, float]:

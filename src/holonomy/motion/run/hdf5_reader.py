@@ -94,7 +94,7 @@ def _plain(file: Any, name: str) -> Any:
     dataset = file[name]
     if not isinstance(dataset, h5py.Dataset):
         raise Refused(f"{name} is no array")
-    if len(dataset.shape or ()) > 3:
+    if len(dataset.shape or ()) > 4:
         raise Refused(f"{name} has {len(dataset.shape)} axes")
     if dataset.size == 0:  # nothing of it is read; xarray stores it as one that can grow
         return dataset

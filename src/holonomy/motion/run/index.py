@@ -21,17 +21,19 @@ from holonomy.motion.run.layout import (
     ATTRIBUTES,
     DIMENSIONS,
     INTEGERS,
+    OF_BATCHES,
     TEXTS,
     TYPES,
     Contents,
     Unreadable,
     Variable,
+    axes,
 )
 
 _END: Final = struct.Struct("<Q16s")
 _MARK: Final = b"holonomy-index-1"
 _LONGEST_INDEX: Final = 4 * 2**20
-_MOST_AXES: Final = 3
+_MOST_AXES: Final = 4
 
 
 def indexed(image: bytes, contents: Contents, places: dict[str, int]) -> bytes:
@@ -75,6 +77,7 @@ def read(file: BinaryIO) -> Contents:
     if not isinstance(variables, dict) or not isinstance(attributes, dict):
         raise Unreadable("its index lists no variables and attributes")
     known = {name: entry for name, entry in variables.items() if name in DIMENSIONS}
+    batch = any(name in OF_BATCHES for name in known)
     budget = end
     data: dict[str, Variable] = {}
     for name, entry in known.items():
@@ -83,7 +86,7 @@ def read(file: BinaryIO) -> Contents:
         values = _texts(name, entry) if name in TEXTS else _array(file, name, entry, end, budget)
         budget -= 0 if name in TEXTS else values.nbytes
         about = {key: _attribute(key, value, str) for key, value in entry.get("about", {}).items()}
-        data[name] = Variable(DIMENSIONS[name], values, about)
+        data[name] = Variable(axes(name, batch), values, about)
     said = {key: _attribute(key, attributes[key], kind) for key, kind in ATTRIBUTES.items() if key in attributes}
     return Contents(data, {}, said)
 

@@ -41,6 +41,7 @@ class Unreadable(ValueError):
 
 _ROWS: Final = ("time", "coordinate")
 _EVENTS: Final = ("event", "coordinate")
+_MEMBERS: Final = ("member",)
 
 DIMENSIONS: Final[dict[str, tuple[str, ...]]] = {
     "time": ("time",),
@@ -61,17 +62,39 @@ DIMENSIONS: Final[dict[str, tuple[str, ...]]] = {
     "event_q": _EVENTS,
     "event_v_before": _EVENTS,
     "event_v_after": _EVENTS,
+    "member_code": _MEMBERS,
+    "member_time": _MEMBERS,
+    "member_steps": _MEMBERS,
+    "member_work": _MEMBERS,
+    "member_events": _MEMBERS,
+    "member_times": ("member", "time"),
+    "parameter_values": ("member", "parameter"),
 }
-"""The variables of a run and the names of their axes."""
+"""The variables of a run and the names of their axes; those of a batch have an axis of members, too."""
+
+_SHARED: Final = ("time", "coordinate", "unit", "unit_rate")
+OF_BATCHES: Final = tuple(name for name, axes in DIMENSIONS.items() if axes[0] == "member")
+"""The variables that only a batch has."""
+
+
+def axes(name: str, batch: bool) -> tuple[str, ...]:
+    """The names of the axes of a variable, in a file of one run or of a batch."""
+    own = DIMENSIONS[name]
+    return own if not batch or name in _SHARED or name in OF_BATCHES else ("member", *own)
+
 
 TEXTS: Final = ("coordinate", "unit", "unit_rate")
 """The variables that hold words."""
 
-INTEGERS: Final = ("event_which",)
+INTEGERS: Final = ("event_which", "member_code", "member_steps", "member_work", "member_events")
 """The variables that hold whole numbers; those that are in neither list hold real ones."""
 
 ALWAYS: Final = ("time", "q", "v", "energy", "momentum", "pull")
-TOGETHER: Final = (tuple(name for name in DIMENSIONS if name.startswith("event_")), ("multipliers", "violation"))
+TOGETHER: Final = (
+    tuple(name for name in DIMENSIONS if name.startswith("event_")),
+    ("multipliers", "violation"),
+    ("member_code", "member_time", "member_steps", "member_work"),
+)
 
 TYPES: Final = {"real": ("<f8", "<f4"), "whole": ("<i8", "<i4")}
 

@@ -23,10 +23,12 @@ from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.motion.run.run import Run
 from holonomy.motion.run.storage import EVENT_COLUMNS
+from holonomy.systems.parameters import Parameters
 from holonomy.systems.result_code import Code
 from holonomy.types import Unchecked
 
-_ALWAYS: Final = ("result_code", "result_time", "result_steps", "work", "dt")
+_ENDING: Final = ("code", "time", "steps")
+_ALWAYS: Final = (*(f"result_{name}" for name in _ENDING), "work", "dt")
 
 
 def attributes(path: str | Path) -> dict[str, Unchecked]:
@@ -74,17 +76,56 @@ def _run(held: Contents) -> Run:
     if said["result_code"] not in list(Code):
         raise Unreadable(f"there is no result code {said['result_code']}")
     made = _provenance(said)
-    _check_coordinates(made, data["q"].values.shape[1])
+    _check_coordinates(made, data["q"].values.shape[-1])
+    batch = "member_code" in data
+    result, work = _results(data) if batch else (Result(*(said[f"result_{k}"] for k in _ENDING)), said["work"])
     return build(
-        data["time"].values,
+        _times(data),
         Snapshot(**_arrays(data)),
-        Result(*(said[f"result_{k}"] for k in ("code", "time", "steps"))),
-        said["work"],
+        result,
+        work,
         made,
+        parameters=_parameters(data, said),
         happened=_events(data, said),
         drawn=_picture(data),
         kinetic=data["kinetic"].values if "kinetic" in data else None,
     )
+
+
+def _results(data: dict[str, Variable]) -> tuple[Result, np.ndarray]:
+    """How each member of a batch ended, and its iterations."""
+    codes = data["member_code"].values
+    unknown = set(codes.tolist()) - set(map(int, Code))
+    if unknown:
+        raise Unreadable(f"there is no result code {min(unknown)}")
+    differentiable = np.ones(len(codes), bool)
+    reached = data["member_time"].values, data["member_steps"].values
+    return Result(codes, *reached, differentiable), data["member_work"].values
+
+
+def _times(data: dict[str, Variable]) -> np.ndarray:
+    if "member_code" not in data:
+        return data["time"].values
+    if "member_times" in data:
+        return data["member_times"].values
+    return np.broadcast_to(data["time"].values, data["energy"].values.shape)
+
+
+def _parameters(data: dict[str, Variable], said: dict[str, Any]) -> Parameters | None:
+    """The parameters by name; those of a batch have an axis of members."""
+    held = _json("parameters", said.get("parameters", "{}"), dict)
+    try:
+        first = {name: np.asarray(value, float) for name, value in sorted(held.items())}
+    except (ValueError, TypeError):
+        raise Unreadable("its parameters are not numbers") from None
+    if "member_code" not in data:
+        return Parameters(first)
+    values = data["parameter_values"].values if "parameter_values" in data else np.zeros((len(data["q"].values), 0))
+    ends = np.cumsum([x.size for x in first.values()])
+    if values.shape[1] != (ends[-1] if first else 0):
+        raise Unreadable(f"it has {values.shape[1]} numbers of parameters for each member, but names others")
+    parts = np.split(values, ends[:-1], axis=1) if first else []
+    return Parameters({k: x.reshape(len(values), *first[k].shape) for k, x in zip(first, parts, strict=True)})
 
 
 def _json(name: str, text: Any, kind: type) -> Any:
@@ -126,15 +167,17 @@ def _events(data: dict[str, Variable], said: dict[str, Any]) -> Events | None:
     if not all(isinstance(name, str) for name in called):
         raise Unreadable("its names of events are not words")
     if "event_t" not in data:
-        return event_log.none(data["q"].values.shape[1], called) if called else None
+        return event_log.none(data["q"].values.shape[1], called) if called and "member_code" not in data else None
     t, which, q, before, after = (data[f"event_{name}"].values for name in EVENT_COLUMNS)
-    if np.any((which < 0) | (which >= len(called))):
+    count = data["member_events"].values if "member_events" in data else len(t)
+    empty = np.arange(which.shape[-1]) >= np.expand_dims(count, -1)  # rows of a batch that a member did not need
+    if np.any(((which < 0) | (which >= len(called))) & ~empty):
         raise Unreadable(f"an event has a number outside 0 to {len(called) - 1}")
-    return Events(t, which, q, before, after, len(t), called)
+    return Events(t, which, q, before, after, count, called)
 
 
 def _picture(data: dict[str, Variable]) -> Drawn | None:
-    if "x" not in data:
+    if "x" not in data or "member_code" in data:
         return None
     _, x, about = data["x"]
     if "rods" not in about:  # a file of an earlier version
@@ -148,7 +191,7 @@ def _picture(data: dict[str, Variable]) -> Drawn | None:
 
 
 def _arrays(data: dict[str, Variable]) -> dict[str, Any]:
-    rows = len(data["time"].values)
-    empty = {"multipliers": np.zeros((rows, 0)), "violation": np.zeros((rows, 2))}
+    rows = data["energy"].values.shape
+    empty = {"multipliers": np.zeros((*rows, 0)), "violation": np.zeros((*rows, 2))}
     held = {name: data[name].values if name in data else none for name, none in empty.items()}
     return held | {name: data[name].values for name in ("q", "v", "energy", "momentum", "pull")}

@@ -23,6 +23,7 @@ from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.motion.run.select import RunState
 from holonomy.systems import System
+from holonomy.systems.parameters import Parameters
 from holonomy.types import AnyArray, Numbers, Whole
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Run(eqx.Module):
     watched: Watched | None = None
     drawn: Drawn | None = None
     kinetic: Float[AnyArray, "*batch times"] | None = None
+    saved_parameters: Parameters | None = None
 
     def __len__(self) -> int:
         """The number of saved states; of a batch, the number of members."""
@@ -120,6 +122,13 @@ class Run(eqx.Module):
         return select.positions(self)
 
     @property
+    def parameters(self) -> Parameters:
+        """The numbers of the system; those of a batch have an axis of members."""
+        if self.system is not None:
+            return self.system.parameters
+        return Parameters() if self.saved_parameters is None else self.saved_parameters
+
+    @property
     def dt(self) -> float:
         """The step; for a method that chooses its own, the spacing of saved times."""
         return self.provenance.dt
@@ -164,11 +173,16 @@ class Run(eqx.Module):
 
     @property
     def certificate(self) -> Certificate:
-        """How good the run is: engine, method and why, drifts, steps, iterations. Prints as a table."""
+        """How good the run is: engine, method and why, drifts, steps, iterations. Prints as a table.
+
+        That of a batch counts the members that are good, doubtful and failed, and gives the worst figures.
+        """
         return certify(self)
 
     def __call__(self, t: Numbers) -> tuple[Float[np.ndarray, "*times point"], Float[np.ndarray, "*times point"]]:
         """Position and velocity at time t (or an array of times) between the first and the last saved one.
+
+        Of a batch they have an axis of members first.
 
         The state is stepped on from the last saved state before t with the run's own method and dt, so it has that
         method's order. A run loaded from a file interpolates its saved states by cubic Hermite polynomials.
@@ -176,6 +190,16 @@ class Run(eqx.Module):
         from holonomy.motion.run.dense_output import between
 
         return between(self, t)
+
+    def resample(self, times: Numbers) -> Run:
+        """The run with states at these times, in the direction of the run, instead of the saved ones.
+
+        The states are those of `run(t)`, and energy, momentum and the rest are computed in them. A run loaded from a
+        file has no system to compute them with; they are interpolated by cubic polynomials.
+        """
+        from holonomy.motion.run.dense_output import resample
+
+        return resample(self, times)
 
     def observed_order(self) -> float:
         """The order of convergence seen in this run: from its own step, half of it and a quarter."""
@@ -190,13 +214,19 @@ class Run(eqx.Module):
         return to_dataset(self)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """The run as a pandas DataFrame: a row for each state, a column for each of `variables`, times as the index."""
+        """The run as a pandas DataFrame: a row for each state, a column for each of `variables`, times as the index.
+
+        Of a batch the index has two levels, the member and the time.
+        """
         from holonomy.motion.run.table import to_dataframe
 
         return to_dataframe(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the run to a file, whole or not at all: ``.nc`` for NetCDF, which `load` reads, or ``.csv``."""
+        """Write the run or batch to a file, whole or not at all.
+
+        The name ends in ``.nc`` for NetCDF, which `load` reads, or in ``.csv`` or ``.parquet`` for a table.
+        """
         from holonomy.motion.run.storage import save
 
         return save(self, path)

@@ -59,7 +59,7 @@ def variables(run: Run) -> dict[str, Callable[[], AnyArray]]:
 
 
 def _particles(run: Run) -> list[tuple[str, Callable[[], AnyArray]]]:
-    if np.ndim(run.t) != 1 or not len(run.t) or isinstance(run.q, Tracer):
+    if not np.size(run.t) or isinstance(run.q, Tracer):
         return []
     shape = _picture_shape(run)
     if shape is None:
@@ -67,7 +67,7 @@ def _particles(run: Run) -> list[tuple[str, Callable[[], AnyArray]]]:
     count, d = shape
 
     def component(k: int, axis: int) -> Callable[[], AnyArray]:
-        return lambda: positions(run)[:, k, axis]
+        return lambda: positions(run)[..., k, axis]
 
     named = [(f"{_AXES[axis]}{k + 1}", component(k, axis)) for k in range(count) for axis in range(min(d, 3))]
     alone = [(_AXES[axis], component(0, axis)) for axis in range(min(d, 3))] if count == 1 else []
@@ -81,14 +81,16 @@ def _picture_shape(run: Run) -> tuple[int, int] | None:
         return count, d
     if run.system is None or run.system.positions is None:
         return None
+    if np.ndim(run.t) > 1:
+        return _picture_shape(_members(run, 0))
     _, count, d = np.shape(run.system.places(run.t[:1], run.q[:1]))
     return count, d
 
 
 def positions(run: Run) -> AnyArray:
-    """The places of the particles, (times, particles, d)."""
+    """The places of the particles, (times, particles, d); those of a batch have an axis of members first."""
     if np.ndim(run.t) > 1:
-        raise ValueError("Positions belong to one run; take a member of the batch first, as run[0].")
+        return np.stack([positions(one) for one in members(run)])
     if run.system is not None and run.system.positions is not None:
         return run.system.places(run.t, run.q)
     picture = drawn(run)
@@ -168,6 +170,11 @@ def _events_within(run: Run, times: AnyArray) -> Events | None:
     inside = np.flatnonzero((t >= np.min(times)) & (t <= np.max(times)))
     columns = {name: np.asarray(getattr(events, name))[inside] for name in ("t", "which", "q", "v_before", "v_after")}
     return replace(events, count=len(inside), **columns)
+
+
+def members(run: Run) -> list[Run]:
+    """The members of a batch."""
+    return [_members(run, k) for k in range(len(run.t))]
 
 
 def _members(run: Run, key: Any) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import numpy as np
 from holonomy import __version__, files
 from holonomy.extras import require
 from holonomy.motion.run import netcdf, table
-from holonomy.motion.run.layout import Contents, Variable, sealed
+from holonomy.motion.run.layout import DIMENSIONS, Contents, Variable, axes, sealed
 from holonomy.motion.run.positions import drawn, kinetic
 from holonomy.notation import KINDS, QUANTITIES, ascii_unit
 from holonomy.types import Unchecked
@@ -27,60 +28,103 @@ if TYPE_CHECKING:
 def to_dataset(run: Run) -> xr.Dataset:
     """The run as a Dataset: q and v by coordinate, energy, and provenance in the attributes.
 
+    A batch has the dimension `member`, and each parameter that differs from member to member is a coordinate of it.
     Needs xarray, which the extra `data` brings.
     """
     require("data", "run.to_dataset()")
     import xarray as xr
 
     held = contents(run)
-    return xr.Dataset(dict(held.data), dict(held.coordinates), held.attributes)
+    data = {name: variable for name, variable in held.data.items() if name != "parameter_values"}
+    return xr.Dataset(data, held.coordinates | _differing(run), held.attributes)
+
+
+def _differing(run: Run) -> dict[str, Variable]:
+    """The parameters that differ from member to member of a batch, as coordinates of its members."""
+    if np.ndim(run.t) == 1:
+        return {}
+    found: dict[str, Variable] = {}
+    for name, values in run.parameters.items():
+        array = np.asarray(values)
+        if np.any(array != array[:1]):
+            own = [f"{name}_{k}" for k in range(1, array.ndim)]
+            found[f"parameter_{name}" if name in DIMENSIONS else name] = Variable(("member", *own), array, {})
+    return found
 
 
 def contents(run: Run) -> Contents:
     """The run as named arrays: what a file of it holds."""
-    if np.ndim(run.t) > 1:
-        raise ValueError("A data set holds one run; take one member of the batch first, as run[0].")
+    if np.ndim(run.t) > 2:
+        raise ValueError("A data set holds one run or one batch; of a batch of batches take run[0].")
+    batch = np.ndim(run.t) == 2
+
+    def variable(name: str, values: Any, **attributes: str) -> Variable:
+        return Variable(axes(name, batch), np.asarray(values), attributes)
+
     data = {
-        "q": _variable(("time", "coordinate"), run.q, long_name="position"),
-        "v": _variable(("time", "coordinate"), run.v, long_name="velocity"),
-        "energy": _variable(("time",), run.energy, long_name="energy", units=QUANTITIES["total"].unit),
-        "momentum": _variable(("time", "coordinate"), run.momentum, long_name="momentum"),
-        "pull": _variable(("time", "coordinate"), run.pull, long_name="derivative of L by q"),
+        "q": variable("q", run.q, long_name="position"),
+        "v": variable("v", run.v, long_name="velocity"),
+        "energy": variable("energy", run.energy, long_name="energy", units=QUANTITIES["total"].unit),
+        "momentum": variable("momentum", run.momentum, long_name="momentum"),
+        "pull": variable("pull", run.pull, long_name="derivative of L by q"),
     }
     if np.shape(run.multipliers)[-1]:
-        data["multipliers"] = _variable(("time", "condition"), run.multipliers, long_name="multipliers")
-        data["violation"] = _variable(("time", "level"), run.violation, long_name="largest violation")
-    if len(run.events):
-        data |= _event_rows(run)
-    if (moving := kinetic(run)) is not None:
-        data["kinetic"] = _variable(("time",), moving, long_name="kinetic energy", units=QUANTITIES["kinetic"].unit)
-    if len(run.t) and (picture := drawn(run)) is not None:
-        about = {"long_name": "positions of the particles", "units": KINDS["length"].unit, "note": picture.note}
-        data["x"] = _variable(("time", "particle", "axis"), picture.x, **about, rods=json.dumps(picture.rods))
+        data["multipliers"] = variable("multipliers", run.multipliers, long_name="multipliers")
+        data["violation"] = variable("violation", run.violation, long_name="largest violation")
+    if np.any(np.asarray(run.events.count)):
+        columns = {f"event_{name}": np.asarray(getattr(run.events, name)) for name in EVENT_COLUMNS}
+        data |= {name: variable(name, x if batch else x[: len(run.events)]) for name, x in columns.items()}
+    if batch:
+        data |= {name: variable(name, values) for name, values in _of_members(run).items()}
+    else:
+        data |= _derived(run, variable)
     coordinates = {
-        "time": _variable(("time",), run.t, units=QUANTITIES["time"].unit),
-        "coordinate": _variable(("coordinate",), list(run.names)),
-        "unit": _variable(("coordinate",), [KINDS[k].unit for k in run.kinds]),
-        "unit_rate": _variable(("coordinate",), [ascii_unit(KINDS[k].rate_unit) for k in run.kinds]),
+        "time": variable("time", run.t[0] if batch else run.t, units=QUANTITIES["time"].unit),
+        "coordinate": variable("coordinate", list(run.names)),
+        "unit": variable("unit", [KINDS[k].unit for k in run.kinds]),
+        "unit_rate": variable("unit_rate", [ascii_unit(KINDS[k].rate_unit) for k in run.kinds]),
     }
     return sealed(Contents(data, coordinates, provenance(run)))
 
 
-def _variable(dimensions: tuple[str, ...], values: Any, **attributes: str) -> Variable:
-    return Variable(dimensions, np.asarray(values), attributes)
+def _derived(run: Run, variable: Callable[..., Variable]) -> dict[str, Variable]:
+    """What can be computed of one run where its system is known: its kinetic energy and its picture."""
+    data: dict[str, Variable] = {}
+    if (moving := kinetic(run)) is not None:
+        data["kinetic"] = variable("kinetic", moving, long_name="kinetic energy", units=QUANTITIES["kinetic"].unit)
+    if len(run.t) and (picture := drawn(run)) is not None:
+        about = {"long_name": "positions of the particles", "units": KINDS["length"].unit, "note": picture.note}
+        data["x"] = variable("x", picture.x, **about, rods=json.dumps(picture.rods))
+    return data
+
+
+def _of_members(run: Run) -> dict[str, np.ndarray]:
+    """How each member of a batch ended, its parameters, and its times where they are not those of the first."""
+    whole = {"code": run.result.code, "steps": run.result.steps, "work": run.work}
+    found = {f"member_{name}": np.asarray(values, np.int64) for name, values in whole.items()}
+    found["member_time"] = np.asarray(run.result.t, float)
+    if run.happened is not None:
+        found["member_events"] = np.asarray(run.happened.count, np.int64)
+    t = np.asarray(run.t)
+    if not np.array_equal(t, np.broadcast_to(t[:1], t.shape), equal_nan=True):
+        found["member_times"] = t
+    if run.parameters:
+        rows = [np.reshape(np.asarray(x, float), (len(t), -1)) for x in run.parameters.values()]
+        found["parameter_values"] = np.concatenate(rows, axis=1)
+    return found
 
 
 EVENT_COLUMNS = ("t", "which", "q", "v_before", "v_after")
 
 
-def _event_rows(run: Run) -> dict[str, Variable]:
-    columns = {name: np.asarray(getattr(run.events, name))[: len(run.events)] for name in EVENT_COLUMNS}
-    return {f"event_{name}": _variable(("event", "coordinate")[: x.ndim], x) for name, x in columns.items()}
-
-
 def provenance(run: Run) -> dict[str, Unchecked]:
-    """Versions, machine kind, parameters, method and how the run ended, as attributes of a file."""
-    parameters = {} if run.system is None else {k: np.asarray(v).tolist() for k, v in run.system.parameters.items()}
+    """Versions, machine kind, parameters, method and how the run ended, as attributes of a file.
+
+    Of a batch the parameters are those of the first member, and the other figures are of the whole: the worst code, the
+    latest time, all steps.
+    """
+    batch = np.ndim(run.t) > 1
+    parameters = {k: np.asarray(x[0] if batch else x).tolist() for k, x in run.parameters.items()}
     return {
         "title": "A motion computed by holonomy",
         "holonomy": __version__,
@@ -91,23 +135,23 @@ def provenance(run: Run) -> dict[str, Unchecked]:
         "provenance": run.provenance.to_json(),
         "notes": json.dumps(dict(run.notes)),
         "dt": float(run.dt),
-        "result_code": int(run.result.code),
-        "result_time": float(run.result.t),
-        "result_steps": int(run.result.steps),
-        "work": int(run.work),
+        "result_code": int(np.max(np.asarray(run.result.code))),
+        "result_time": float(np.max(np.asarray(run.result.t))),
+        "result_steps": int(np.sum(np.asarray(run.result.steps))),
+        "work": int(np.sum(np.asarray(run.work))),
         "event_names": json.dumps(run.events.names),
     }
 
 
 def save(run: Run, path: str | Path) -> Path:
-    """Write the run to a NetCDF file, or a CSV file where the name ends so; it appears whole or not at all.
+    """Write the run to a NetCDF file, or a CSV or Parquet file where the name ends so; it appears whole or not at all.
 
     Raises `OSError` where the disk is full or the folder cannot be written.
     """
     ending = Path(path).suffix.lower()
     if ending not in _ENCODERS:
         raise ValueError(
-            f"run.save writes files that end in {' or '.join(_ENCODERS)}; got {str(path)!r}. "
+            f"run.save writes files that end in {', '.join(_ENCODERS)}; got {str(path)!r}. "
             "hl.load reads those that end in .nc."
         )
     return files.write(path, _ENCODERS[ending](run))
@@ -118,7 +162,7 @@ def encoded(run: Run) -> bytes:
     return netcdf.encode(contents(run))
 
 
-_ENCODERS = {".nc": encoded, ".csv": table.csv}
+_ENCODERS = {".nc": encoded, ".csv": table.csv, ".parquet": table.parquet}
 
 
 def _version(name: str) -> str:

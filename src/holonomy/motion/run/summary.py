@@ -36,16 +36,16 @@ def line(run: Run) -> str:
 
 
 def html(run: Run) -> str:
-    """The certificate as a table; of a batch, the line."""
-    if isinstance(run.t, Tracer) or np.ndim(run.t) > 1 or not len(run.t):
+    """The certificate as a table."""
+    if isinstance(run.t, Tracer) or not np.size(run.t):
         return f"<p>{escape(line(run))}</p>"
-    states = f"{len(run.t)}, t = {float(run.t[0]):g} to {float(run.t[-1]):g}"
-    rows = [("states", states), ("of", _names(run)), *run.certificate.rows()]
+    t = np.reshape(np.asarray(run.t), (-1, np.shape(run.t)[-1]))[0]
+    rows = [("states", f"{len(t)}, t = {t[0]:g} to {t[-1]:g}"), ("of", _names(run)), *run.certificate.rows()]
     body = "".join(
         f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(value)}</td></tr>'
         for name, value in rows
     )
-    return f"<table><caption>Run</caption>{body}</table>"
+    return f"<table><caption>{'Run' if np.ndim(run.t) == 1 else 'Batch of runs'}</caption>{body}</table>"
 
 
 def _names(run: Run) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from holonomy.extras import require
+from holonomy.extras import MissingExtra, require
 from holonomy.motion.run.select import variables
 
 if TYPE_CHECKING:
@@ -17,15 +18,21 @@ if TYPE_CHECKING:
 
 
 def columns(run: Run) -> dict[str, np.ndarray]:
-    """The variables of a run by name, time first; a velocity that has two names is there once."""
-    if np.ndim(run.t) > 1:
-        raise ValueError("A table holds one run; take one member of the batch first, as run[0].")
+    """The variables of a run by name, time first; a velocity that has two names is there once.
+
+    The rows of a batch are those of its members one after the other, with the number of the member before the time.
+    """
     alias = {"omega" + name.removeprefix("theta") for name in run.names if name.startswith("theta")} - set(run.names)
     named = {"t": np.asarray(run.t)}
     for name, value in variables(run).items():
         if name not in alias and name not in named:
             named[name] = np.asarray(value())
-    return named
+    if np.ndim(run.t) == 1:
+        return named
+    if np.ndim(run.t) > 2:
+        raise ValueError("A table holds one run or one batch; of a batch of batches take run[0].")
+    member = np.repeat(np.arange(len(run.t)), np.shape(run.t)[1])
+    return {"member": member} | {name: np.reshape(x, -1) for name, x in named.items()}
 
 
 def to_dataframe(run: Run) -> pd.DataFrame:
@@ -33,8 +40,7 @@ def to_dataframe(run: Run) -> pd.DataFrame:
     require("data", "run.to_dataframe()")
     import pandas as pd
 
-    named = columns(run)
-    return pd.DataFrame({k: x for k, x in named.items() if k != "t"}, index=pd.Index(named["t"], name="t"))
+    return pd.DataFrame(columns(run)).set_index("t" if np.ndim(run.t) == 1 else ["member", "t"])
 
 
 def csv(run: Run) -> bytes:
@@ -47,3 +53,19 @@ def csv(run: Run) -> bytes:
             yield ",".join(map(repr, row))
 
     return ("\n".join(lines()) + "\n").encode()
+
+
+def parquet(run: Run) -> bytes:
+    """The table in Apache Parquet, with time (and member) as columns. Needs pandas and a package that writes it."""
+    require("data", "A .parquet file")
+    import pandas as pd
+
+    memory = io.BytesIO()
+    try:
+        pd.DataFrame(columns(run)).to_parquet(memory, index=False)
+    except ImportError:
+        raise MissingExtra(
+            "A .parquet file needs pyarrow, which is not installed: pip install pyarrow; .csv and .nc work without.",
+            name="pyarrow",
+        ) from None
+    return memory.getvalue()

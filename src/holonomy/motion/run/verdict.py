@@ -57,7 +57,10 @@ def close_encounter(run: Run) -> str:
     """A sentence if the forces grew beyond all measure somewhere along the run; empty otherwise."""
     if np.ndim(run.t) > 1 or not np.size(run.pull):
         return ""
-    size = np.max(np.abs(np.nan_to_num(np.asarray(run.pull))), axis=1)
+    known = np.flatnonzero(~np.any(np.isnan(np.asarray(run.pull)), axis=1))  # a member that failed has empty rows
+    if not len(known):
+        return ""
+    size = np.max(np.abs(np.nan_to_num(np.asarray(run.pull)[known])), axis=1).astype(float)
     usual, where = float(np.median(size)), int(np.argmax(size))
     if not size[where] > GROWTH * usual:
         return ""
@@ -66,7 +69,8 @@ def close_encounter(run: Run) -> str:
     else:
         advice = "hl.Adaptive() and hl.Taylor() shorten their steps there."
     return (
-        f"At t = {float(run.t[where]):.6g} the forces were {size[where] / max(usual, 1e-300):.2g} times their median: "
+        f"At t = {float(run.t[known[where]]):.6g} the forces were {float(size[where]) / max(usual, 1e-300):.2g} times "
+        f"their median: "
         f"a close encounter, or another singularity of the potential. {advice}"
     )
 
