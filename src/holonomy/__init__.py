@@ -48,6 +48,10 @@ _ROOMS = {
     "Radau": "motion",
     "Splitting": "motion",
     "Verlet": "motion",
+    "cyclic": "symmetry",
+    "noether": "symmetry",
+    "jacobi_integral": "symmetry",
+    "integrability": "symmetry",
     "ensemble": "study",
     "ghost": "study",
     "lyapunov": "study",
@@ -56,7 +60,20 @@ _ROOMS = {
     "ElasticPendulum": "models",
     "Linkage": "models",
 }
-_MODULES = ("geometry", "spaces", "trace", "systems", "motion", "study", "models", "show", "scene", "studio", "testing")
+_MODULES = (
+    "geometry",
+    "spaces",
+    "trace",
+    "systems",
+    "motion",
+    "symmetry",
+    "study",
+    "models",
+    "show",
+    "scene",
+    "studio",
+    "testing",
+)
 
 if TYPE_CHECKING:
     from holonomy import geometry as geometry
@@ -67,6 +84,7 @@ if TYPE_CHECKING:
     from holonomy import spaces as spaces
     from holonomy import studio as studio
     from holonomy import study as study
+    from holonomy import symmetry as symmetry
     from holonomy import systems as systems
     from holonomy import testing as testing
     from holonomy import trace as trace
@@ -107,6 +125,10 @@ if TYPE_CHECKING:
     from holonomy.study import ghost as ghost
     from holonomy.study import lyapunov as lyapunov
     from holonomy.study import section as section
+    from holonomy.symmetry import cyclic as cyclic
+    from holonomy.symmetry import integrability as integrability
+    from holonomy.symmetry import jacobi_integral as jacobi_integral
+    from holonomy.symmetry import noether as noether
     from holonomy.systems import System as System
     from holonomy.systems import carry as carry
     from holonomy.systems import combine as combine

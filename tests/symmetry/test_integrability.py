@@ -1,0 +1,151 @@
+"""Frobenius' theorem and growth vectors: the lecture's dumbbells, and the standard systems of the literature."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import holonomy as hl
+
+sin, cos = jnp.sin, jnp.cos
+
+
+def rows(*forms):
+    return jnp.stack([jnp.stack([jnp.asarray(x, float) for x in form]) for form in forms])
+
+
+def across(q):
+    """The lecture's knife edges across the rod."""
+    return rows([cos(q[2]), sin(q[2]), 0.0])
+
+
+def along(q):
+    """Knife edges along the rod, as one form at the centre."""
+    return rows([sin(q[2]), -cos(q[2]), 0.0])
+
+
+def both_ends(q):
+    """A knife edge along the rod at each end of it."""
+    return rows([sin(q[2]), -cos(q[2]), 1.0], [sin(q[2]), -cos(q[2]), -1.0])
+
+
+def trailers(n):
+    """A car (x, y, theta_0) that pulls n trailers, with its axle where the first is hitched."""
+
+    def forms(q):
+        heading, found = q[2:], []
+        for i in range(n + 1):
+            rates = [cos(heading[i] - heading[j]) if 1 <= j <= i else 0.0 for j in range(n + 1)]
+            found.append([sin(heading[i]), -cos(heading[i]), *rates])
+        return rows(*found)
+
+    return forms
+
+
+def steered(q):
+    """A car with a steering wheel: rear and front axle at distance 1."""
+    x = [sin(q[2]), -cos(q[2]), 0.0, 0.0]
+    return rows(x, [sin(q[2] + q[3]), -cos(q[2] + q[3]), -cos(q[3]), 0.0])
+
+
+def disc(q):
+    """A vertical disc (x, y, heading, turn) that rolls."""
+    return rows([1.0, 0.0, 0.0, -cos(q[2])], [0.0, 1.0, 0.0, -sin(q[2])])
+
+
+def snakeboard(q):
+    """(x, y, theta, rotor, wheels at opposite angles)."""
+    a, b = q[2] + q[4], q[2] - q[4]
+    return rows([sin(a), -cos(a), -cos(q[4]), 0.0, 0.0], [sin(b), -cos(b), cos(q[4]), 0.0, 0.0])
+
+
+def ball(q):
+    """A ball on a plate in Euler angles, which rolls and does not spin about the vertical."""
+    a, b = q[2], q[3]
+    return rows(
+        [1.0, 0.0, 0.0, -sin(a), cos(a) * sin(b)],
+        [0.0, 1.0, 0.0, cos(a), sin(a) * sin(b)],
+        [0.0, 0.0, 1.0, 0.0, cos(b)],
+    )
+
+
+@pytest.mark.parametrize(
+    "forms, dim, growth",
+    [
+        (across, 3, (2, 3)),
+        (along, 3, (2, 3)),
+        (trailers(0), 3, (2, 3)),
+        (trailers(1), 4, (2, 3, 4)),
+        (trailers(2), 5, (2, 3, 4, 5)),
+        (steered, 4, (2, 3, 4)),
+        (disc, 4, (2, 3, 4)),
+        (snakeboard, 5, (3, 4, 5)),
+        (ball, 5, (2, 3, 5)),
+        (lambda q: ball(q)[:2], 5, (3, 5)),
+    ],
+)
+def test_growth_vectors_are_those_of_the_literature(forms, dim, growth) -> None:
+    found = hl.integrability(forms, dim)
+    assert (found.kind, found.closed, found.growth) == ("nonholonomic", False, growth)
+    assert found.hidden == 0
+    assert found.position is None
+    assert found.integrating_factor is None
+
+
+def test_two_trailers_at_a_right_angle_need_one_bracket_more() -> None:
+    assert hl.integrability(trailers(2), 5, at=[0.0, 0.0, 0.0, np.pi / 2, 0.0]).growth == (2, 3, 4, 4, 5)
+    assert hl.integrability(trailers(2), 5, at=np.zeros(5)).growth == (2, 3, 4, 5)
+
+
+def test_an_edge_at_each_end_keeps_the_dumbbell_on_its_line() -> None:
+    """The lecture says so of the form at the centre, which leaves every configuration reachable; two edges do it."""
+    found = hl.integrability(both_ends, 3, at=[0.2, -0.1, 0.4])
+    assert (found.kind, found.growth, found.hidden, found.rank) == ("integrable", (1,), 2, 2)
+    assert found.position is not None
+    on_line = jnp.array([0.2 + 3 * np.cos(0.4), -0.1 + 3 * np.sin(0.4), 0.4])
+    np.testing.assert_allclose(found.position(on_line), 0.0, atol=1e-13)
+    assert np.max(np.abs(found.position(on_line + 0.01))) > 1e-3
+
+
+def test_an_integrating_factor_makes_the_form_a_differential() -> None:
+    def form(q):
+        return jnp.exp(q[0] * q[1]) * jnp.stack([2 * q[0], 2 * q[1], -1.0])
+
+    found = hl.integrability(form, 3, at=[1.0, 1.0, 2.0])
+    assert (found.kind, found.closed, found.growth) == ("integrable", False, (2,))
+    assert found.position is not None
+    assert found.integrating_factor is not None
+    at = jnp.array([0.9, 1.1, 1.9])
+    position = found.position
+    slope = jax.grad(lambda q: position(q)[0])(at)
+    np.testing.assert_allclose(found.integrating_factor(at) * form(at), slope, atol=1e-12)
+    closed = hl.integrability(lambda q: jnp.stack([q[1] * q[2], q[0] * q[2], q[0] * q[1]]), 3, at=[1.0, 1.0, 1.0])
+    assert closed.closed
+    assert closed.position is not None
+    assert closed.integrating_factor is not None
+    assert float(closed.position([0.5, 3.0, 2.0])[0]) == pytest.approx(2.0, abs=1e-12)  # xyz - 1
+    assert float(closed.integrating_factor([0.5, 3.0, 2.0])) == 1.0
+
+
+def test_a_hidden_position_constraint_among_nonholonomic_ones() -> None:
+    found = hl.integrability(lambda q: rows([cos(q[2]), sin(q[2]), 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]), 4)
+    assert (found.kind, found.growth, found.hidden) == ("nonholonomic", (2, 3), 1)
+    assert "1 position constraint hidden" in str(found)
+
+
+@pytest.mark.parametrize(
+    "forms, dim, at, words",
+    [
+        (lambda q: q[:2], 3, None, "each form has 3 coefficients"),
+        ([], 3, None, "At least one form"),
+        (lambda q: q, 3, [0.0, 0.0, 0.0], "zero at q"),
+        (lambda q: jnp.stack([q, q * q]), 2, [1.0, 1.0], "dependent at q.*but not nearby"),
+        (lambda q: q, 0, None, "dim is the number of coordinates"),
+        (lambda q: np.cos(q), 3, None, "jnp.cos"),
+        (lambda q: q, 3, [1.0, 2.0], "shape"),
+        (lambda q: jnp.log(q - 5), 3, None, "not finite"),
+    ],
+)
+def test_forms_that_make_no_sense_are_refused(forms, dim, at, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        hl.integrability(forms, dim, at=at)
