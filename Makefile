@@ -63,8 +63,8 @@ types: python-dev
 # next, so that a process stays under 1.5 GB. A test checks that the groups name everything in tests/. In the groups of
 # UNTYPED types are not checked at run time, which takes a quarter of their time, and everywhere XLA compiles quickly:
 # `make proof` checks types, with the compilation that users get, as `make compat` has for the newest set.
-UNIT := geometry spaces trace,testing systems motion models,study,symmetry scene,viewer,test_cli.py,test_extras.py show,studio project
-UNTYPED := systems motion models,study,symmetry
+UNIT := geometry spaces trace,testing systems motion locomotion,models,study,symmetry scene,viewer,test_cli.py,test_extras.py show,studio project
+UNTYPED := systems motion locomotion,models,study,symmetry
 # The frontend's packages for checks first: what the pages need is among them, and nothing is installed twice.
 unit: python-dev node pages
 ifeq ($(ARGS),)

@@ -52,6 +52,10 @@ _ROOMS = {
     "noether": "symmetry",
     "jacobi_integral": "symmetry",
     "integrability": "symmetry",
+    "Mover": "locomotion",
+    "Gait": "locomotion",
+    "perform": "locomotion",
+    "holonomy": "locomotion",
     "ensemble": "study",
     "ghost": "study",
     "lyapunov": "study",
@@ -59,6 +63,8 @@ _ROOMS = {
     "Pendulum": "models",
     "ElasticPendulum": "models",
     "Linkage": "models",
+    "Purcell": "models",
+    "PushMePullYou": "models",
 }
 _MODULES = (
     "geometry",
@@ -67,6 +73,7 @@ _MODULES = (
     "systems",
     "motion",
     "symmetry",
+    "locomotion",
     "study",
     "models",
     "show",
@@ -77,6 +84,7 @@ _MODULES = (
 
 if TYPE_CHECKING:
     from holonomy import geometry as geometry
+    from holonomy import locomotion as locomotion
     from holonomy import models as models
     from holonomy import motion as motion
     from holonomy import scene as scene
@@ -88,9 +96,15 @@ if TYPE_CHECKING:
     from holonomy import systems as systems
     from holonomy import testing as testing
     from holonomy import trace as trace
+    from holonomy.locomotion import Gait as Gait
+    from holonomy.locomotion import Mover as Mover
+    from holonomy.locomotion import holonomy as holonomy
+    from holonomy.locomotion import perform as perform
     from holonomy.models import ElasticPendulum as ElasticPendulum
     from holonomy.models import Linkage as Linkage
     from holonomy.models import Pendulum as Pendulum
+    from holonomy.models import Purcell as Purcell
+    from holonomy.models import PushMePullYou as PushMePullYou
     from holonomy.motion import RK4 as RK4
     from holonomy.motion import Adaptive as Adaptive
     from holonomy.motion import Euler as Euler

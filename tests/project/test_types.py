@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "holonomy"
-CLEAN = ("geometry", "spaces", "systems", "motion", "study", "models")
+CLEAN = ("geometry", "spaces", "systems", "motion", "locomotion", "study", "models")
 HANDED_ON = {
     ("motion/run/run.py", "Run.plot", "options"),
     ("motion/run/run.py", "Run.animate", "options"),

@@ -7,6 +7,8 @@ by its name. The functions that build them are in `holonomy.models.classics`.
 Chains of links are `Pendulum` and `ElasticPendulum`, with `accelerations` and `tensions` in time proportional to their
 length, `to_elastic` and `to_rigid` between them, and `reach`, `chain_points` to drag one. `Linkage` is a chain pinned
 at both ends, and the geometry of the sphere of its configurations.
+
+Movers, for `hl.perform`: `Purcell` and `links`, `PushMePullYou` and `three_spheres`.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from holonomy.models.pendulums.elastic import ElasticPendulum, to_elastic, to_rigid
     from holonomy.models.pendulums.inverse_kinematics import chain_points, reach
     from holonomy.models.pendulums.pendulum import Pendulum, accelerations, directions, tensions
+    from holonomy.models.swimmers.links import Purcell, links
+    from holonomy.models.swimmers.spheres import PushMePullYou, three_spheres
 
     simple_pendulum: Model
     double_pendulum: Model
@@ -42,6 +46,10 @@ _FILES = {
     "Linkage": "linkages.linkage",
     "chain_points": "pendulums.inverse_kinematics",
     "reach": "pendulums.inverse_kinematics",
+    "Purcell": "swimmers.links",
+    "links": "swimmers.links",
+    "PushMePullYou": "swimmers.spheres",
+    "three_spheres": "swimmers.spheres",
 }
 
 __all__ = [
@@ -50,13 +58,17 @@ __all__ = [
     "Model",
     "Parameter",
     "Pendulum",
+    "Purcell",
+    "PushMePullYou",
     "accelerations",
     "catalogue",
     "chain_points",
     "directions",
     "find",
+    "links",
     "reach",
     "tensions",
+    "three_spheres",
     "to_elastic",
     "to_rigid",
 ]

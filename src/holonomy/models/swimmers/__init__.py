@@ -1,0 +1,1 @@
+"""Movers that have a name."""

@@ -1,0 +1,77 @@
+"""One function for all holonomies: transport on spaces and of metrics, a rolling ball, movers."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import holonomy as hl
+
+ANGLE = 0.7
+
+
+def circle(t: Any) -> Any:
+    """A circle of latitude in coordinates (latitude from the pole, longitude)."""
+    return jnp.stack([ANGLE + 0.0 * t, 2 * jnp.pi * t])
+
+
+def test_transport_on_the_sphere_turns_by_the_enclosed_area() -> None:
+    sphere = hl.Sphere(2, radius=1.5)
+    matrix = hl.holonomy(sphere, lambda t: sphere.from_polar(circle(t)))
+    start = np.asarray(sphere.from_polar(ANGLE, 0.0))
+    np.testing.assert_allclose(matrix @ start, start, rtol=0, atol=3e-14)
+    np.testing.assert_allclose(matrix.T @ matrix, np.eye(3), rtol=0, atol=3e-14)
+    area = 2 * np.pi * (1 - np.cos(ANGLE))
+    south = np.array([np.cos(ANGLE), 0.0, -np.sin(ANGLE)])
+    east = np.array([0.0, 1.0, 0.0])
+    np.testing.assert_allclose(matrix @ south, np.cos(area) * south + np.sin(area) * east, rtol=0, atol=3e-14)
+    # an octant, its sides geodesics: a quarter turn
+    octant = hl.holonomy(hl.Sphere(2), np.eye(3))
+    np.testing.assert_allclose(octant, [[1, 0, 0], [0, 0, -1], [0, 1, 0]], rtol=0, atol=1e-14)
+
+
+def test_transport_on_the_hyperbolic_plane() -> None:
+    plane = hl.Hyperbolic(2)
+    matrix = hl.holonomy(plane, lambda t: plane.from_polar(circle(t)))
+    area = 2 * np.pi * (np.cosh(ANGLE) - 1)
+    assert (np.trace(matrix) - 1) / 2 == pytest.approx(np.cos(area), abs=1e-13)
+    start = np.asarray(plane.from_polar(ANGLE, 0.0))
+    np.testing.assert_allclose(matrix @ start, start, rtol=0, atol=3e-14)
+
+
+def test_transport_of_a_metric_against_the_equation_of_transport() -> None:
+    def metric(q: Any) -> Any:
+        return jnp.diag(jnp.stack([1.0 + 0.2 * q[1] ** 2, jnp.sin(q[0]) ** 2]))
+
+    def loop(t: Any) -> Any:
+        angle = 2 * jnp.pi * t
+        return jnp.stack([1.0 + 0.3 * jnp.cos(angle), 0.4 * jnp.sin(angle)])
+
+    np.testing.assert_allclose(hl.holonomy(metric, loop), hl.geometry.holonomy(metric, loop), rtol=0, atol=1e-12)
+
+
+def test_a_ball_rolled_around_a_square_turns() -> None:
+    """Shape: the point of contact in the plane; group: the rotations, here of the inverse of the ball's."""
+    radius, side = 0.5, 0.3
+    ball = hl.Mover.from_connection(
+        lambda r: jnp.array([[0.0, -1.0], [1.0, 0.0], [0.0, 0.0]]) / radius, hl.SO3(), ("x", "y")
+    )
+    np.testing.assert_allclose(ball.curvature([0.3, 0.2])[:, 0, 1], [0, 0, -1 / radius**2], rtol=0, atol=1e-14)
+    element = hl.holonomy(ball, [[0.0, 0.0], [side, 0.0], [side, side], [0.0, side]])
+    a = side / radius
+    x, y = (lambda s: hl.SO3().group_exp([s, 0.0, 0.0])), (lambda s: hl.SO3().group_exp([0.0, s, 0.0]))
+    group = hl.SO3()
+    # rolling along +x turns about +y, along +y about -x; later turns stand on the left of the ball's rotation
+    rotation = group.identity
+    for turn in (y(a), x(-a), y(-a), x(a)):
+        rotation = group.compose(turn, rotation)
+    np.testing.assert_allclose(group.matrix(element), group.matrix(rotation).T, rtol=0, atol=1e-14)
+    assert ball.controllability([0.0, 0.0])[:2] == (True, (1, 3))
+
+
+def test_what_is_no_connection_is_refused() -> None:
+    with pytest.raises(ValueError, match="holonomy takes a Mover"):
+        hl.holonomy(3.0, hl.Gait.ellipse())  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match="The gait is open"):
+        hl.holonomy(hl.Purcell(), lambda t: jnp.stack([t, 0.5 * t]))
