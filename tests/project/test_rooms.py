@@ -30,6 +30,7 @@ CONVENIENCES = {
     ("holonomy.motion.run.run", "holonomy.show.plot"),  # run.plot
     ("holonomy.motion.run.run", "holonomy.show.animate"),  # run.animate
     ("holonomy.motion.run.run", "holonomy.show.notebook"),  # run.view
+    ("holonomy.study.section", "holonomy.show.plot"),  # section.plot
     ("holonomy.systems.system", "holonomy.show.notebook"),  # system.studio
     ("holonomy.models.linkages.linkage", "holonomy.show.linkage"),  # Linkage.animate
 }

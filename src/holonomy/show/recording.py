@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from jaxtyping import Float
 
-from holonomy.motion.run.positions import ORIGIN, Drawn, drawn, kinetic
+from holonomy.motion.run.positions import Drawn, chain, drawn, kinetic
 from holonomy.viewer import describe_run
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def record(run: Run, *, title: str | None = None, rods: bool | None = None, spee
         raise ValueError(f"speed must be positive; got {speed!r}.")
     picture = drawn(run)
     if picture is not None and rods is not None:
-        picture = Drawn(picture.x, _chain(picture.x.shape[1]) if rods else (), picture.note)
+        picture = Drawn(picture.x, chain(picture.x.shape[1]) if rods else (), picture.note)
     moving = kinetic(run)
     shape = describe_run.RunView(
         run.names, run.kinds, moving is not None, np.shape(run.multipliers)[-1], describe_run.picture(picture)
@@ -112,10 +112,6 @@ def columns(run: Run, moving: Float[np.ndarray, " rows"] | None) -> Float[np.nda
         energy = np.concatenate([moving[:, None], energy - moving[:, None], energy], axis=1)
     parts = [np.asarray(run.t)[:, None], energy, run.q, run.v, run.multipliers]
     return np.concatenate([np.asarray(part, dtype=float) for part in parts], axis=1)
-
-
-def _chain(count: int) -> tuple[tuple[int, int], ...]:
-    return tuple((i + ORIGIN, i + ORIGIN + 1) for i in range(count))
 
 
 def _kept(rows: int, width: int) -> tuple[np.ndarray, int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,10 @@ from holonomy.trace.function import Function
 from holonomy.trace.native.engine import Engine
 from holonomy.types import ScalarFunction, VectorLike
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 _ROWS = 256  # states per compiled call
 _ITERATIONS = 100  # of the search for a zero; halving alone would need 52 for a double
 
@@ -37,6 +41,21 @@ class Section:
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def plot(self, x: str, y: str, *, ax: Axes | None = None, dark: bool = False) -> Figure:
+        """The crossings as points: the variable y over x, by the names that `run.plot` knows."""
+        from holonomy.show.plot import plot
+
+        return plot(self.as_run(), x, y, ax=ax, dark=dark, points=True)
+
+    def as_run(self) -> Run:
+        """The crossings as the states of a run, without energies and forces."""
+        rows = {
+            name: np.full((len(self), *np.shape(getattr(self.run, name))[1:]), np.nan)
+            for name in ("energy", "momentum", "pull", "multipliers", "violation")
+        }
+        made = replace(self.run.provenance, part=True)
+        return replace(self.run, t=self.t, q=self.q, v=self.v, **rows, happened=None, provenance=made)
 
 
 def section(

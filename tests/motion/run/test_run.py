@@ -89,17 +89,6 @@ def test_files_that_are_no_runs_are_refused(tmp_path):
         hl.load(tmp_path / "text.nc")
 
 
-def test_pictures(run, tmp_path):
-    figure = run.plot()
-    assert len(figure.axes) == 3
-    assert figure.axes[0].get_ylabel() == "coordinates (rad)"
-    for name in ("run.gif", "run.mp4"):
-        path = run.animate(tmp_path / name, fps=5)
-        assert path.stat().st_size > 1000
-    with pytest.raises(ValueError, match=r"\.gif or \.mp4"):
-        run.animate(tmp_path / "run.avi")
-
-
 def test_step_halving_states_its_error():
     run = hl.simulate(double_pendulum, [1.0, 0.5], [0.0, 0.3], 2.0)
     certificate = run.certificate

@@ -109,6 +109,11 @@ def _constant(x: np.ndarray, *, moved: bool = True) -> set[tuple[int, int]]:
     return {(int(i) + ORIGIN, int(j) + ORIGIN) for i, j in zip(first, second, strict=True)}
 
 
+def chain(particles: int) -> tuple[tuple[int, int], ...]:
+    """Rods that join the particles in their order, from the origin."""
+    return tuple((k - 1 if k else ORIGIN, k) for k in range(particles))
+
+
 def kinetic(run: Run) -> Float[np.ndarray, " times"] | None:
     r"""The kinetic energy \(T = L(t, q, v) - L(t, q, 0)\) where that is quadratic in v, else None.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import equinox as eqx
 import jax
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
     import xarray as xr
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from holonomy.show.notebook_widget import RunView
@@ -231,17 +232,51 @@ class Run(eqx.Module):
 
         return save(self, path)
 
-    def plot(self, **options: Any) -> Figure:
-        """Coordinates, energy error and, where positions are known, the paths; a matplotlib figure."""
+    def plot(
+        self,
+        *names: str | Sequence[str],
+        ax: Axes | None = None,
+        dark: bool = False,
+        wrap: bool = True,
+        points: bool = False,
+        spread: Literal["fan", "quantiles"] | None = None,
+    ) -> Figure:
+        """A matplotlib figure of the run, which a notebook shows as it is and `plt.show()` shows in a program.
+
+        `run.plot()` draws the coordinates, the energy error, the constraint errors and the paths of the particles;
+        `run.plot("theta")` or `run.plot(["theta1", "theta2"])` variables over time; `run.plot("theta", "omega")` the
+        second over the first, a phase portrait; `run.plot("x", "y", "z")` a curve in space. `run.variables` are the
+        names.
+
+        **Arguments:** `ax`, axes to draw into; `dark`, light lines on a dark background; `wrap`, whether angles are
+        shown in (−π, π]; `points`, dots instead of lines; `spread`, how a batch is shown: "fan" for a line for each
+        member, "quantiles" for the median and the bands of 50 % and 90 %, None for what suits the number of members.
+        Of a long run the extremes of short stretches are drawn.
+        """
         from holonomy.show import plot
 
-        return plot(self, **options)
+        return plot(self, *names, ax=ax, dark=dark, wrap=wrap, points=points, spread=spread)
 
-    def animate(self, path: str | Path, **options: Any) -> Path:
-        """Write a moving picture of the positions to a .gif or .mp4 file."""
+    def animate(
+        self,
+        path: str | Path,
+        *,
+        fps: int = 30,
+        speed: float = 1.0,
+        rods: bool | None = None,
+        size: int = 480,
+        dark: bool = False,
+    ) -> Path:
+        """Write a moving picture of the positions to a .gif or .mp4 file, or to an .html page that replays the run.
+
+        **Arguments:** `fps`, frames for each second; `speed`, seconds of motion for one of the clock; `rods`, None to
+        join particles whose distance stays the same, True to join them in their order from the origin, False to join
+        none; `size`, in pixels; `dark`, light on a dark background. Frames lie at equal times on the motion itself
+        (`run.resample`), not on the saved states. A page has its own size and colours.
+        """
         from holonomy.show import animate
 
-        return animate(self, path, **options)
+        return animate(self, path, fps=fps, speed=speed, rods=rods, size=size, dark=dark)
 
     def view(self, **options: Any) -> RunView:
         """The run in a notebook: the studio's viewer with picture, plots and timeline, replaying without a kernel."""

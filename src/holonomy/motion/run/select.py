@@ -35,8 +35,9 @@ def variables(run: Run) -> dict[str, Callable[[], AnyArray]]:
     """Each name that `run[name]` knows, with what computes it.
 
     Coordinates have their names; their velocities end in ``_dot``, and those of ``theta...`` are ``omega...`` too;
-    ``x1``, ``y1`` and so on are the positions of the particles, ``x``, ``y`` and ``z`` those of a single one. A name
-    belongs to the first of these kinds that has it.
+    with constraints there are their largest violations ``constraint_error`` and ``velocity_error`` and the multipliers
+    ``lambda1`` and so on; ``x1``, ``y1`` and so on are the positions of the particles, ``x``, ``y`` and ``z`` those of
+    a single one. A name belongs to the first of these kinds that has it.
     """
 
     def column(rows: AnyArray, i: int) -> Callable[[], AnyArray]:
@@ -53,6 +54,11 @@ def variables(run: Run) -> dict[str, Callable[[], AnyArray]]:
     for name in _FIELDS:
         if getattr(run, name) is not None:
             found.setdefault(name, lambda name=name: getattr(run, name))
+    if count := np.shape(run.multipliers)[-1]:
+        found.setdefault("constraint_error", column(run.violation, 0))
+        found.setdefault("velocity_error", column(run.violation, 1))
+        for i in range(count):
+            found.setdefault(f"lambda{i + 1}", column(run.multipliers, i))
     for name, place in _particles(run):
         found.setdefault(name, place)
     return found
