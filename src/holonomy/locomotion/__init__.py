@@ -14,6 +14,7 @@ from holonomy.locomotion.groups import LieGroup as LieGroup
 from holonomy.locomotion.loops import curvature_integral as curvature_integral
 from holonomy.locomotion.loops import holonomy as holonomy
 from holonomy.locomotion.loops import transport_mover as transport_mover
+from holonomy.locomotion.momentum import momentum_dim as momentum_dim
 from holonomy.locomotion.mover import Mover as Mover
 from holonomy.locomotion.perform import Performance as Performance
 from holonomy.locomotion.perform import perform as perform

@@ -71,7 +71,7 @@ class Gait(eqx.Module):
             raise ValueError(f"mean is one number for each shape variable, but it has shape {middle.shape}.")
         n = middle.shape[0]
         rows = [jnp.asarray(x, float).reshape(-1, n) if len(x) else jnp.zeros((0, n)) for x in (cosines, sines)]
-        count = max(len(rows[0]), len(rows[1]))
+        count = max(1, len(rows[0]), len(rows[1]))
         a, b = (jnp.concatenate([x, jnp.zeros((count - len(x), n))]) for x in rows)
         w = jnp.zeros(n) if turns is None else jnp.asarray(turns, float)
         if w.shape != (n,) or (known(w) and np.any(np.asarray(w) != np.round(np.asarray(w)))):

@@ -65,7 +65,7 @@ def _carried(lie: LieGroup, xi: Algebra, points: Float[Array, "particles d"]) ->
             return jnp.broadcast_to(xi, points.shape)
         case GroupSpace(space=SE2() | SE3() as space):
             matrix: Table = space.hat(xi)[:-1]
-            return points @ matrix[:, :-1].T + matrix[:, -1]
+            return points @ matrix[:, :-1].T + matrix[None, :, -1]
         case GroupSpace(space=space):
             return points @ space.hat(xi).T
         case Isometries():

@@ -8,7 +8,8 @@ Chains of links are `Pendulum` and `ElasticPendulum`, with `accelerations` and `
 length, `to_elastic` and `to_rigid` between them, and `reach`, `chain_points` to drag one. `Linkage` is a chain pinned
 at both ends, and the geometry of the sphere of its configurations.
 
-Movers, for `hl.perform`: `Purcell` and `links`, `PushMePullYou` and `three_spheres`.
+Movers, for `hl.perform`: `Purcell` and `links`, `PushMePullYou` and `three_spheres` swim in a viscous fluid; `raft`,
+`falling_cat`, `space_robot` and `curved_body` have momentum zero; `car`, `snake` and `snakeboard` have wheels.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from holonomy.models.catalogue import Model, Parameter, catalogue, find
 
 if TYPE_CHECKING:
     from holonomy.models.linkages.linkage import Linkage
+    from holonomy.models.movers.inertial import curved_body, falling_cat, raft, space_robot
+    from holonomy.models.movers.wheels import car, snake, snakeboard
     from holonomy.models.pendulums.elastic import ElasticPendulum, to_elastic, to_rigid
     from holonomy.models.pendulums.inverse_kinematics import chain_points, reach
     from holonomy.models.pendulums.pendulum import Pendulum, accelerations, directions, tensions
@@ -46,6 +49,13 @@ _FILES = {
     "Linkage": "linkages.linkage",
     "chain_points": "pendulums.inverse_kinematics",
     "reach": "pendulums.inverse_kinematics",
+    "car": "movers.wheels",
+    "curved_body": "movers.inertial",
+    "falling_cat": "movers.inertial",
+    "raft": "movers.inertial",
+    "snake": "movers.wheels",
+    "snakeboard": "movers.wheels",
+    "space_robot": "movers.inertial",
     "Purcell": "swimmers.links",
     "links": "swimmers.links",
     "PushMePullYou": "swimmers.spheres",
@@ -61,12 +71,19 @@ __all__ = [
     "Purcell",
     "PushMePullYou",
     "accelerations",
+    "car",
     "catalogue",
     "chain_points",
+    "curved_body",
     "directions",
+    "falling_cat",
     "find",
     "links",
+    "raft",
     "reach",
+    "snake",
+    "snakeboard",
+    "space_robot",
     "tensions",
     "three_spheres",
     "to_elastic",

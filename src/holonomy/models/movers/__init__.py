@@ -1,0 +1,1 @@
+"""Movers with inertia or wheels."""
