@@ -17,6 +17,7 @@ from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.smooth import root
 from holonomy.types import (
     ArrayLike,
+    Covector,
     Local,
     LocalLike,
     LocalMatrix,
@@ -186,6 +187,38 @@ class AbstractSpace(eqx.Module):
     def rounding(self, x: PointLike) -> Scalar:
         """How far, in units of `chart_scale`, storing the point as an array may have moved it, if not by round-off."""
         return jnp.zeros(())
+
+    @property
+    def exact_geodesics(self) -> bool:
+        """Whether `geodesic` is a closed formula, so that splitting methods move along geodesics exactly."""
+        return False
+
+    def geodesic(self, x: Point, v: Vector, t: Number = 1.0) -> tuple[Point, Vector]:
+        """Point and velocity, at time t, of the geodesic that starts at x with velocity v.
+
+        For code that is being traced: nothing is checked.
+        """
+        return self.exp(x, t * v), self.transport(x, t * v, v)
+
+    def sharp(self, x: Point, covector: Covector) -> Vector:
+        r"""The tangent vector u with \(\langle u, w\rangle_x = \alpha\cdot w\) for all tangent w.
+
+        For code that is being traced: nothing is checked.
+        """
+        if self.flat_chart:
+            return jnp.linalg.solve(self.metric(x), covector)
+        frame = self.frame(x)
+        return frame @ jnp.linalg.solve(self.metric(x), frame.T @ covector)
+
+    def tangent_covector(self, x: Point, covector: Covector) -> Covector:
+        """The array with the same products with tangent vectors at x and none with arrays orthogonal to these.
+
+        For code that is being traced: nothing is checked.
+        """
+        if self.flat_chart:
+            return covector
+        frame = self.frame(x)
+        return frame @ jnp.linalg.solve(frame.T @ frame, frame.T @ covector)
 
     @property
     def chart_scale(self) -> Number:

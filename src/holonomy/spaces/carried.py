@@ -15,7 +15,7 @@ from holonomy.spaces.hyperbolic import Hyperbolic
 from holonomy.spaces.power import Power
 from holonomy.spaces.product import Product
 from holonomy.spaces.smooth import arc, sine
-from holonomy.types import Local, LocalLike, Number, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Covector, Local, LocalLike, Number, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
 
@@ -185,6 +185,21 @@ class Carried(AbstractSpace):
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         local, frame = self.split(self._array(x))
         return self._join(self.space.exp(local, self.split(v)[0]), frame)
+
+    @property
+    def exact_geodesics(self) -> bool:
+        return self.space.exact_geodesics
+
+    def geodesic(self, x: Point, v: Vector, t: Number = 1.0) -> tuple[Point, Vector]:
+        local, frame = self.split(x)
+        point, velocity = self.space.geodesic(local, self.split(v)[0], t)
+        return self._join(point, frame), self._vector_of(velocity)
+
+    def sharp(self, x: Point, covector: Covector) -> Vector:
+        return self._vector_of(self.space.sharp(self.split(x)[0], self.split(covector)[0]))
+
+    def tangent_covector(self, x: Point, covector: Covector) -> Covector:
+        return self._vector_of(self.space.tangent_covector(self.split(x)[0], self.split(covector)[0]))
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         return self._vector_of(self.space.log(self.split(x)[0], self._seen_from(x, y)))

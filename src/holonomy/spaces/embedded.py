@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.spaces.smooth import arc, cosine, length, root, sine, versine
-from holonomy.types import Scalar
+from holonomy.types import Number, Scalar
 
 Ambient = Float[Array, " n"]
 
@@ -60,6 +60,18 @@ def sphere_exp(x: Ambient, v: Ambient) -> Ambient:
     r"""\(x\cos|v| + v\,\sin|v|/|v|\)."""
     z = dot(v, v)
     return x * cosine(z, 1) + v * sine(z, 1)
+
+
+def sphere_geodesic(x: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
+    r"""\(x\cos|v|t + v\,\sin(|v|t)/|v|\) and its derivative by t.
+
+    The new point is made a unit vector and the velocity orthogonal to it, so that long motions stay on the sphere.
+    """
+    square = dot(v, v)
+    c, s = cosine(square * t * t, 1), t * sine(square * t * t, 1)
+    point = unit(x * c + v * s)
+    velocity = v * c - x * (square * s)
+    return point, velocity - dot(point, velocity) * point
 
 
 def sphere_log(x: Ambient, y: Ambient) -> Ambient:
@@ -206,6 +218,20 @@ def hyper_exp(s: Ambient, v: Ambient) -> Ambient:
     r"""\(s\cosh|v| + v\,\sinh|v|/|v|\), spacelike parts."""
     z = hyper_inner(s, v, v)
     return s * cosine(z, -1) + v * sine(z, -1)
+
+
+def hyper_geodesic(s: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
+    r"""\(s\cosh|v|t + v\,\sinh(|v|t)/|v|\) and its derivative by t, spacelike parts."""
+    square = hyper_inner(s, v, v)
+    c, sh = cosine(square * t * t, -1), t * sine(square * t * t, -1)
+    return s * c + v * sh, v * c + s * (square * sh)
+
+
+def hyper_sharp(s: Ambient, covector: Ambient) -> Ambient:
+    r"""\(\alpha + s\,(s\cdot\alpha)\): the vector of a covector \(\alpha\) of the coordinates s, whose metric is
+    \(1 - ss^\top/w^2\).
+    """
+    return covector + s * dot(s, covector)
 
 
 def hyper_log(s: Ambient, t: Ambient) -> Ambient:

@@ -11,7 +11,7 @@ from holonomy.spaces import axes, polar, validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Picture
 from holonomy.spaces.smooth import length
-from holonomy.types import Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Covector, Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
 
@@ -66,6 +66,16 @@ class Euclidean(AbstractSpace):
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         return x + self._vector(x, v)
+
+    @property
+    def exact_geodesics(self) -> bool:
+        return True
+
+    def geodesic(self, x: Point, v: Vector, t: Number = 1.0) -> tuple[Point, Vector]:
+        return x + t * v, v
+
+    def sharp(self, x: Point, covector: Covector) -> Vector:
+        return covector
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         return self._point(y, "y") - self._point(x)
@@ -149,6 +159,16 @@ class Circle(AbstractSpace):
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         return x + self._vector(x, v)
+
+    @property
+    def exact_geodesics(self) -> bool:
+        return True
+
+    def geodesic(self, x: Point, v: Vector, t: Number = 1.0) -> tuple[Point, Vector]:
+        return x + t * v, v
+
+    def sharp(self, x: Point, covector: Covector) -> Vector:
+        return covector / self.radius**2
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")

@@ -12,7 +12,7 @@ from holonomy.spaces import embedded as em
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Picture
 from holonomy.spaces.smooth import length
-from holonomy.types import Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Covector, Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
 _ROUNDING = 8.0  # rounding of a product of vectors, in units of the last place of the product of their lengths
@@ -157,6 +157,24 @@ class Hyperbolic(AbstractSpace):
         x = self._point(x)
         v = self._enter(x, self._vector(x, v))
         return self.leave(em.hyper_exp(self._spatial(x), v / self.radius))
+
+    @property
+    def exact_geodesics(self) -> bool:
+        return self.model == "hyperboloid"
+
+    def geodesic(self, x: Point, v: Vector, t: Number = 1.0) -> tuple[Point, Vector]:
+        if self.flat_chart:
+            return super().geodesic(x, v, t)
+        point, velocity = em.hyper_geodesic(self._spatial(x), v[:-1] / self.radius, t)
+        point = self._ambient(point)
+        return point, self._leave_vector(point, self.radius * velocity)
+
+    def sharp(self, x: Point, covector: Covector) -> Vector:
+        if self.flat_chart:
+            return super().sharp(x, covector)
+        s = self._spatial(x)
+        along = covector[:-1] + covector[-1] * s / em.height(s)  # w is a function of s
+        return self._leave_vector(x, em.hyper_sharp(s, along))
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")

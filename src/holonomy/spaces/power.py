@@ -13,7 +13,7 @@ from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Picture, powers_are
 from holonomy.spaces.smooth import root
-from holonomy.types import Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Covector, Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
 
@@ -103,6 +103,20 @@ class Power(AbstractSpace):
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
         return self._map(self.space.exp, x, self._vector(x, v))
+
+    @property
+    def exact_geodesics(self) -> bool:
+        return self.space.exact_geodesics
+
+    def geodesic(self, x: Point, v: Vector, t: Number = 1.0) -> tuple[Point, Vector]:
+        points, velocities = jax.vmap(lambda a, b: self.space.geodesic(a, b, t))(self.split(x), self.split(v))
+        return points.reshape(-1), velocities.reshape(-1)
+
+    def sharp(self, x: Point, covector: Covector) -> Vector:
+        return self._map(self.space.sharp, x, covector)
+
+    def tangent_covector(self, x: Point, covector: Covector) -> Covector:
+        return self._map(self.space.tangent_covector, x, covector)
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")

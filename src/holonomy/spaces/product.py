@@ -15,7 +15,7 @@ from holonomy.spaces import validation
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Picture
 from holonomy.spaces.smooth import root
-from holonomy.types import Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Covector, Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
 Item = TypeVar("Item")
@@ -115,6 +115,20 @@ class Product(AbstractSpace):
 
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         return self._join("exp", x, v)
+
+    @property
+    def exact_geodesics(self) -> bool:
+        return all(f.exact_geodesics for f in self.factors)
+
+    def geodesic(self, x: Point, v: Vector, t: Number = 1.0) -> tuple[Point, Vector]:
+        ends = [f.geodesic(a, b, t) for f, a, b in zip(self.factors, self.split(x), self.split(v), strict=True)]
+        return jnp.concatenate([point for point, _ in ends]), jnp.concatenate([velocity for _, velocity in ends])
+
+    def sharp(self, x: Point, covector: Covector) -> Vector:
+        return self._join("sharp", x, covector)
+
+    def tangent_covector(self, x: Point, covector: Covector) -> Covector:
+        return self._join("tangent_covector", x, covector)
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         return self._join("log", x, y)

@@ -12,7 +12,7 @@ from holonomy.spaces import axes, polar, validation
 from holonomy.spaces import embedded as em
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Picture
-from holonomy.types import Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Covector, Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
 
@@ -129,6 +129,19 @@ class Sphere(AbstractSpace):
         x = self._point(x)
         v = self._enter(x, self._vector(x, v))
         return self._leave(self.radius * em.sphere_exp(self._unit(x), v / self.radius))
+
+    @property
+    def exact_geodesics(self) -> bool:
+        return self.model == "embedded"
+
+    def geodesic(self, x: Point, v: Vector, t: Number = 1.0) -> tuple[Point, Vector]:
+        if self.flat_chart:
+            return super().geodesic(x, v, t)
+        point, velocity = em.sphere_geodesic(x / self.radius, v / self.radius, t)
+        return self.radius * point, self.radius * velocity
+
+    def sharp(self, x: Point, covector: Covector) -> Vector:
+        return super().sharp(x, covector) if self.flat_chart else self.tangent(x, covector)
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self._point(x), self._point(y, "y")

@@ -266,6 +266,16 @@ def _transport_isometry(space: AbstractSpace, s: Sample) -> Residual:
     return kept + linear + _gap(v, velocity)
 
 
+def _geodesic_state(space: AbstractSpace, s: Sample) -> Residual:
+    """geodesic gives exp and the transported velocity; sharp and tangent_covector keep products with tangent vectors"""
+    end, velocity = space.geodesic(s.x, s.v, s.s)
+    step = s.s * s.v
+    moved = space.distance(end, space.exp(s.x, step)) + _gap(velocity, space.transport(s.x, step, s.v))
+    raised, kept = space.sharp(s.x, s.w), space.tangent_covector(s.x, s.w)
+    product = jnp.sum(s.w * s.v)
+    return moved + jnp.abs(space.inner(s.x, raised, s.v) - product) + jnp.abs(jnp.sum(kept * s.v) - product)
+
+
 def _transport_parallel(space: AbstractSpace, s: Sample) -> Residual:
     """transport along a geodesic has no covariant derivative"""
 
@@ -342,6 +352,7 @@ THEOREMS: dict[str, Callable[[AbstractSpace, Sample], Residual]] = {
     "triangle inequality": _triangle,
     "transport is an isometry": _transport_isometry,
     "transport is parallel": _transport_parallel,
+    "geodesic, sharp and covectors": _geodesic_state,
     "gradient of the distance": _gradient_of_distance,
     "killing equation": _killing_equation,
     "isometries": _isometries_flow,
