@@ -30,6 +30,8 @@ _ROOMS = {
     "Carried": "spaces",
     "System": "systems",
     "carry": "systems",
+    "Body": "systems",
+    "World": "systems",
     "combine": "systems",
     "simulate": "motion",
     "Run": "motion",
@@ -143,7 +145,9 @@ if TYPE_CHECKING:
     from holonomy.symmetry import integrability as integrability
     from holonomy.symmetry import jacobi_integral as jacobi_integral
     from holonomy.symmetry import noether as noether
+    from holonomy.systems import Body as Body
     from holonomy.systems import System as System
+    from holonomy.systems import World as World
     from holonomy.systems import carry as carry
     from holonomy.systems import combine as combine
 

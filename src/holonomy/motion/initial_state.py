@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -16,6 +15,7 @@ from holonomy.systems import System, lagrangian
 from holonomy.systems.constraints.conditions import all_equations
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
+from holonomy.systems.replace import replace
 from holonomy.types import AnyArray, Number, Point, Tangent
 
 _ROUND_OFF = 1e-14  # of the size of the state: a start this near to the constraints is not moved

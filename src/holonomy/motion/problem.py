@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -23,8 +23,11 @@ from holonomy.motion.methods.through_singular import passing
 from holonomy.motion.run import provenance
 from holonomy.motion.run.provenance import Provenance
 from holonomy.systems import System, lagrangian, mass_checks
+from holonomy.systems.bodies import World
+from holonomy.systems.bodies.checks import refuse_start
 from holonomy.systems.constraints import massless
 from holonomy.systems.contact import contact
+from holonomy.systems.replace import replace
 from holonomy.systems.state_vector import vector
 from holonomy.trace.native.engine import ENGINES, Engine
 from holonomy.types import AnyArray, Number, StateLike
@@ -93,6 +96,8 @@ def problem(
     if seen.count or contact.count(system):
         q, v = (x.astype(np.float64) for x in (q, v))  # an instant is found to the last digit of the clock's precision
     if not is_traced:
+        if isinstance(system, World):
+            refuse_start(system, q, v)
         q, v = _on_space(system, q, v)
     why = "asked for"
     if method is None:
@@ -169,6 +174,7 @@ def _first_look(system: System, t: Any, q: Any, v: Any, probe: Any) -> tuple[Any
     local = system.local(q)
     # A system that brings its own acceleration may be too large for a matrix.
     own = system.direct is not None and not system.constraints and q.shape[0] > LARGE
+    own = own or (isinstance(system, World) and not system.constraints)  # its masses are known to be positive
     if local.structure is not None:
         mass = mass_checks.look(system, t, q, v, probe)
     else:

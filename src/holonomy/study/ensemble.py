@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -21,6 +20,7 @@ from holonomy.motion.run.result import Result
 from holonomy.motion.save_times import Plan, plan
 from holonomy.systems import System
 from holonomy.systems.parameters import Parameters
+from holonomy.systems.replace import replace
 from holonomy.systems.result_code import Code
 from holonomy.trace.native.engine import Engine
 from holonomy.types import ArrayLike

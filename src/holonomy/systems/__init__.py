@@ -1,5 +1,7 @@
 """What moves: systems, their coordinates and parameters."""
 
+from holonomy.systems.bodies import Body as Body
+from holonomy.systems.bodies import World as World
 from holonomy.systems.carry import carry as carry
 from holonomy.systems.combine import combine as combine
 from holonomy.systems.coordinates import Coordinate as Coordinate

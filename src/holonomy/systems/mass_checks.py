@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import equinox as eqx
@@ -15,6 +14,7 @@ from jaxtyping import Array
 from holonomy.systems import lagrangian, mass_structure, structured_solve
 from holonomy.systems.dense_solve import UNROLLED
 from holonomy.systems.mass_structure import MassStructure
+from holonomy.systems.replace import replace
 from holonomy.types import AnyArray, AnyPoint, AnyTangent, Number, Point, Scalar, Tangent
 
 if TYPE_CHECKING:

@@ -39,9 +39,8 @@ def pull_and_momentum(system: System, t: Number, q: Point, v: Tangent) -> tuple[
     """
     if system.flat:
         return jax.grad(system.raw_lagrangian, argnums=(1, 2))(t, q, v)
-    local = system.local(q)
     slope = jax.grad(system.raw_lagrangian, argnums=2)(t, q, v)
-    return jnp.ones_like(v), local.leave_momentum(local.origin, local.enter_momentum(slope))
+    return jnp.ones_like(v), system.space.tangent_covector(q, slope)
 
 
 @eqx.filter_jit

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -20,6 +19,7 @@ from holonomy.systems.in_chart import Local
 from holonomy.systems.lagrangian import energy_function
 from holonomy.systems.mass_structure import MassStructure
 from holonomy.systems.parameters import Parameters, number
+from holonomy.systems.replace import replace
 from holonomy.systems.state_vector import vector
 from holonomy.trace.function import Function
 from holonomy.types import AnyArray, ArrayFunction, Covector, Number, Numbers, Point, Scalar, ScalarFunction, VectorLike

@@ -14,7 +14,6 @@ inverse; `rods` knows nothing of it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +28,7 @@ from holonomy.spaces import Sphere
 from holonomy.spaces.smooth import root
 from holonomy.systems import System
 from holonomy.systems.parameters import Parameters
+from holonomy.systems.replace import replace
 from holonomy.types import Number, Numbers, Scalar
 
 ROUTES = ("sphere", "chart", "embedding", "rods")

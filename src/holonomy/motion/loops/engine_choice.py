@@ -6,6 +6,7 @@ from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.methods.runge_kutta import AbstractRungeKutta
 from holonomy.motion.methods.splitting import AbstractSplitting
 from holonomy.systems import System
+from holonomy.systems.bodies import World
 from holonomy.trace.lowering.limits import Limits
 from holonomy.trace.native.engine import Engine
 
@@ -22,6 +23,8 @@ def engine_for(system: System, method: AbstractMethod, wanted: str | None) -> En
     """The engine `wanted`, or if that is None native code where it suits the system and the method, else XLA."""
     explicit = not system.constraints and isinstance(method, AbstractRungeKutta | AbstractSplitting)
     by_division = system.mass is not None and system.mass.kind == "diagonal"
-    largest = LARGEST_DIRECT if explicit and (system.direct is not None or by_division) else LARGEST
+    by_vertex = isinstance(system, World) and isinstance(method, AbstractSplitting)
+    direct = explicit and (system.direct is not None or by_division or by_vertex)
+    largest = LARGEST_DIRECT if direct else LARGEST
     limits = MANY_WALLS if system.constraints.walls.window else None
     return Engine(wanted, small=method.scalar and system.space.point_dim <= largest, limits=limits)

@@ -12,6 +12,7 @@ from holonomy.motion.methods.radau import Radau
 from holonomy.motion.methods.rattle import Rattle
 from holonomy.motion.methods.splitting import Splitting, why_not_separable
 from holonomy.systems import System
+from holonomy.systems.bodies import World
 from holonomy.trace.singularity import may_be_infinite
 
 # Coordinates above which an explicit method is the default where it applies.
@@ -23,7 +24,11 @@ _CLOSE = 1e-12
 def default_method(system: System) -> tuple[AbstractMethod, str]:
     """The method for a system, and why."""
     if not system.constraints:
-        if potential_is_singular(system):
+        smooth = isinstance(system, World) and not system.singular
+        if isinstance(system, World) and smooth and not why_not_separable(system):
+            order = 8 if system.space.dim <= _MANY else 4
+            return Splitting(order), "exact geodesics between kicks: explicit, symplectic, reversible"
+        if not smooth and potential_is_singular(system):
             return Adaptive(rtol=_CLOSE, atol=_CLOSE), "the potential may become infinite: the step follows the motion"
         if system.space.dim > _MANY and not why_not_separable(system):
             return Splitting(4), "many coordinates, T(v) - V(q): explicit, symplectic, reversible"

@@ -3,6 +3,7 @@ r"""Splitting of \(L = T(v) - V(t, q)\) into its kinetic and its potential part,
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -14,7 +15,11 @@ from holonomy.method_table import Properties
 from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status, fine
 from holonomy.motion.methods.compositions import COMPOSITIONS
 from holonomy.systems import System, tracing
+from holonomy.systems.bodies import World
 from holonomy.types import Point, Tangent, Time
+
+Flow = Callable[[Any, Any, Any], tuple[Any, Any]]
+Kick = Callable[[Any, Any, Any], Any]
 
 
 class AbstractSplitting(AbstractMethod):
@@ -45,30 +50,33 @@ class AbstractSplitting(AbstractMethod):
         why = why_not_separable(system)
         if why:
             raise ValueError(
-                f"{self.label} is for systems with L = T(v) - V(t, q) in flat space, without constraints and with "
-                f"forces that do not depend on v; {why}. Use hl.Gauss(3), or method=None to have one picked."
+                f"{self.label} is for systems with L = T(v) - V(t, q) in flat space and for worlds of bodies in "
+                f"Euclidean, spherical and hyperbolic spaces and their products, without constraints and with forces "
+                f"that do not depend on v; {why}. Use hl.Gauss(3), or method=None to have one picked."
             )
 
     def start(self, system: System, t: Time, q: Point, v: Tangent) -> PositionVelocity:
         return PositionVelocity(q, v)
 
     def step(self, system: System, t: Time, h: Time, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
-        local = system.local(state.q)
+        drift_by, kick_by = _flows(system, state.q)
         kicks = np.asarray(self.parts)
         drifts = 0.5 * (np.append(kicks, 0.0) + np.append(0.0, kicks))  # neighbouring half drifts are one
 
         def part(now: Any, lengths: Any) -> tuple[Any, None]:
             s, q, v = now
             drift, kick = lengths
-            s, q = s + drift * h, q + (drift * h) * v
-            return (s, q, v + (kick * h) * local.acceleration(s, q, v)), None
+            q, v = drift_by(drift * h, q, v)
+            s = s + drift * h
+            return (s, q, v + (kick * h) * kick_by(s, q, v)), None
 
         if kicks.size == 1:
             (_, q, v), _ = part((t, *state), (drifts[0], kicks[0]))
         else:
             lengths = jnp.asarray(drifts[:-1], state.q.dtype), jnp.asarray(kicks, state.q.dtype)
             (_, q, v), _ = jax.lax.scan(part, (t, *state), lengths)
-        return PositionVelocity(q + (drifts[-1] * h) * v, v), fine(kicks.size)
+        q, v = drift_by(drifts[-1] * h, q, v)
+        return PositionVelocity(*system.space.recentred(q, v)), fine(kicks.size)
 
     def read(self, system: System, t: Time, state: PositionVelocity) -> tuple[Point, Tangent]:
         return state.q, state.v
@@ -77,9 +85,11 @@ class AbstractSplitting(AbstractMethod):
 class Splitting(AbstractSplitting):
     r"""The composition of drifts and kicks of order 2, 4, 6 or 8. Symplectic, reversible, explicit, no constraints.
 
-    For \(L = T(v) - V(t, q)\) with T quadratic, where points are their own coordinates. It computes 1, 5, 9 or 17
-    forces a step. Forces that are not the gradient of a potential may depend on t and q; the step is then reversible,
-    but not symplectic. References: Suzuki, 1990; Kahan and Li, 1997 (see `compositions`).
+    For \(L = T(v) - V(t, q)\) with T quadratic, where points are their own coordinates, and for a `World` in Euclidean,
+    spherical or hyperbolic space or a product of these: a drift moves every vertex along its geodesic, a kick adds
+    \(-h\nabla V/m\). It computes 1, 5, 9 or 17 forces a step. Forces that are not the gradient of a potential may
+    depend on t and q; the step is then reversible, but not symplectic. References: Suzuki, 1990; Kahan and Li, 1997
+    (see `compositions`).
     """
 
     order_: int = eqx.field(static=True)
@@ -116,15 +126,24 @@ class Verlet(AbstractSplitting):
         return "Verlet()"
 
 
+def _flows(system: System, q: Point) -> tuple[Flow, Kick]:
+    """The exact flow of the kinetic part, and the acceleration of the potential part with the forces."""
+    if isinstance(system, World):
+        return system.drift, system.kick
+    local = system.local(q)
+    return (lambda h, x, v: (x + h * v, v)), local.acceleration
+
+
 def why_not_separable(system: System) -> str:
     """Why a system is not T(v) - V(t, q) with forces of t and q alone; empty where it is."""
     if system.constraints:
         return "this one has constraints"
-    if not system.flat:
+    in_space = isinstance(system, World) and system.point_space.exact_geodesics
+    if not system.flat and not in_space:
         return f"this one moves on {system.space}"
     frame = tracing.Frame(system.coordinates, system.parameters, system.space, system.parametric)
     if any(force.depends_on(2, frame.example(velocity=True)) for force in system.forces):
         return "a force on this one depends on v"
-    if not system.structure.separable:
+    if not in_space and not system.structure.separable:
         return "the Lagrangian of this one has a term of both q and v, or is not quadratic in v"
     return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jax
@@ -13,6 +12,7 @@ from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
 from holonomy.systems import System
 from holonomy.systems.constraints.project import independence_between
 from holonomy.systems.quantities import ambient_acceleration
+from holonomy.systems.replace import replace
 from holonomy.systems.result_code import Code
 from holonomy.types import Multipliers, Point, Scalar, State, Tangent, Time
 

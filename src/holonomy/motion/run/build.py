@@ -12,7 +12,7 @@ import numpy as np
 from holonomy.motion.drive import Driven
 from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import Events
-from holonomy.motion.loops.plain import Snapshot
+from holonomy.motion.loops.plain import LARGE, Snapshot
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.problem import TOO_FEW_DIGITS, Problem
 from holonomy.motion.run.positions import Drawn
@@ -121,8 +121,10 @@ def _while_near(system: System, driven: Driven) -> Driven:
     if system.flat or not len(driven.times):
         return driven
     q = np.asarray(driven.rows.q)
-    # of the rows with the largest entries, one for each column, so that one compiled shape serves all runs
-    lost = np.asarray(_roundings(system, q[np.argmax(np.abs(q), axis=0)]))
+    # of the rows with the largest entries, one for each column, so that one compiled shape serves all runs; of large
+    # states, of which fewer are saved, all rows
+    rows = q if q.shape[1] > LARGE else q[np.argmax(np.abs(q), axis=0)]
+    lost = np.asarray(_roundings(system, rows))
     stuck = driven.result.code == Code.no_convergence and float(_roundings(system, q[-1:])[0]) > TOO_FEW_DIGITS / 100
     if not stuck and not np.any(lost > TOO_FEW_DIGITS):
         return driven

@@ -22,7 +22,7 @@ from holonomy.motion.run.positions import Drawn
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.motion.run.select import RunState
-from holonomy.systems import System
+from holonomy.systems import System, World
 from holonomy.systems.parameters import Parameters
 from holonomy.types import AnyArray, Numbers, Whole
 
@@ -156,20 +156,29 @@ class Run(eqx.Module):
             return tuple(c.kind for c in self.system.coordinates)
         return self.provenance.kinds
 
+    def distance(self, i: int, j: int) -> AnyArray:
+        """The distance of two vertices of a world (`World`), counted from 0, at the saved times."""
+        return select.distance(self, i, j)
+
     @property
     def local(self) -> AnyArray:
-        """Of a carried system (`carry`): the points near the origin, in arrays of the space that is carried."""
-        return self.q[..., : self.q.shape[-1] - self._carrying()]
+        """The points near the origin: of a world in hyperbolic space (times, vertices, point_dim), of another carried
+        system (`carry`) in arrays of the space that is carried."""
+        near = self.q[..., : self.q.shape[-1] - self._carrying()]
+        return self.system.points(near) if isinstance(self.system, World) else near
 
     @property
     def frame(self) -> AnyArray:
-        """Of a carried system (`carry`): the direction and length of the boost that carries the points from the
-        home."""
+        """Of a world in hyperbolic space or a carried system (`carry`): the direction and length of the boost that
+        carries the points from the home."""
         return self.q[..., self.q.shape[-1] - self._carrying() :]
 
     def _carrying(self) -> int:
         if not self.provenance.carried:
-            raise ValueError("run.local and run.frame belong to carried systems; make one with hl.carry(system).")
+            raise ValueError(
+                "run.local and run.frame belong to worlds in hyperbolic space without an external potential, and to "
+                "carried systems; make one with hl.carry(system)."
+            )
         return self.provenance.carried
 
     @property

@@ -6,12 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.run.positions import drawn
+from holonomy.spaces import AbstractSpace
+from holonomy.systems import World
 from holonomy.types import AnyArray, Decimal
 
 if TYPE_CHECKING:
@@ -105,6 +109,22 @@ def positions(run: Run) -> AnyArray:
             "The system has no positions of particles; give them as positions= when the system is made, or take run.q."
         )
     return picture.x
+
+
+def distance(run: Run, i: int, j: int) -> AnyArray:
+    """The distance of two vertices of a world at the saved times."""
+    if not isinstance(run.system, World):
+        raise ValueError("run.distance(i, j) belongs to runs of a hl.World; this one has no vertices.")
+    for one in (i, j):
+        if not isinstance(one, int | np.integer) or not 0 <= one < run.system.count:
+            raise ValueError(f"Vertices are numbered from 0 to {run.system.count - 1}; got {one!r}.")
+    x = run.system.points(jnp.asarray(run.q))
+    return np.asarray(_apart(run.system.point_space, x[..., i, :], x[..., j, :]))
+
+
+@eqx.filter_jit
+def _apart(space: AbstractSpace, x: AnyArray, y: AnyArray) -> AnyArray:
+    return jnp.vectorize(space.distance, signature="(n),(n)->()")(x, y)
 
 
 def by_name(run: Run, name: str) -> AnyArray:

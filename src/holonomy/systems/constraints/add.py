@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -20,6 +19,7 @@ from holonomy.systems.constraints.slip import with_friction
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.parameters import number
+from holonomy.systems.replace import replace
 from holonomy.trace.function import Function
 from holonomy.types import (
     AnyPoint,

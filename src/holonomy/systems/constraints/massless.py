@@ -7,7 +7,6 @@ matrix \(M + N^\top D N\) is regular where M is so on the kernel of \(N = \parti
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -19,6 +18,7 @@ from jax.core import Tracer
 from holonomy.systems import lagrangian, tracing
 from holonomy.systems.constraints.conditions import all_equations
 from holonomy.systems.dense_solve import RANK
+from holonomy.systems.replace import replace
 from holonomy.types import AnyPoint, AnyTangent, Number
 
 if TYPE_CHECKING:

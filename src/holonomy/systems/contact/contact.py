@@ -11,7 +11,6 @@ and elsewhere with an error of the order of the height of the bounces left out.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -26,6 +25,7 @@ from holonomy.systems.constraints.kkt import multipliers
 from holonomy.systems.contact import contact_friction, impact, many_walls
 from holonomy.systems.contact.complementarity import CONTRADICTORY, SOLVED
 from holonomy.systems.in_chart import Local
+from holonomy.systems.replace import replace
 from holonomy.systems.result_code import Code
 from holonomy.types import AnyArray, Count, Flag, Number, Point, Tangent
 
