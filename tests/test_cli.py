@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import holonomy as hl
@@ -319,6 +320,77 @@ def test_interrupting(swing: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert list(tmp_path.iterdir()) == [swing]
 
 
+@pytest.mark.parametrize(("reason", "status"), [(KeyboardInterrupt(), 130), (SystemExit(1), 1)])
+def test_interrupting_outside_of_a_command(monkeypatch: pytest.MonkeyPatch, reason: BaseException, status: int) -> None:
+    """Typer itself would end with 1, as after a failure."""
+    app = typer.Typer(pretty_exceptions_enable=False)
+
+    def command() -> None:
+        raise reason
+
+    app.command()(command)
+    monkeypatch.setattr(cli, "app", app)
+    monkeypatch.setattr(sys, "argv", ["holonomy"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == status
+
+
+def test_a_scene_from_standard_input_with_another_method(tmp_path: Path) -> None:
+    arguments = ["run", "-", "--out", str(tmp_path), "--method", "Gauss(2)", "--save-every", "10", "--json"]
+    done = CliRunner().invoke(cli.app, arguments, input=SWING)
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert (said["title"], said["ok"], said["files"]) == ("A swing", True, [str(tmp_path / "scene.nc")])
+    assert said["certificate"]["method"].startswith("Gauss(2)")
+    run = hl.load(tmp_path / "scene.nc")
+    assert len(run) == 6
+    assert said["end"]["q"] == list(run.q[-1])
+    broken = CliRunner().invoke(cli.app, ["run", "-"], input="model = ")
+    assert (broken.exit_code, "holonomy: standard input: this is not TOML" in broken.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ("guass", '--method: there is no method "guass"; did you mean "gauss"?'),
+        ("rk4(3)", "--method: rk4 takes no number; got rk4(3)."),
+        ("gauss(9)", "Gauss takes 1 to 6 stages"),
+    ],
+)
+def test_a_method_that_is_none(swing: Path, method: str, sentence: str) -> None:
+    done = holonomy("run", swing, "--out", swing.parent / "out", "--method", method)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert sentence in done.stderr
+
+
+def test_tables_are_plain_where_they_are_piped_and_json_where_asked() -> None:
+    plain = holonomy("models").stdout.splitlines()
+    assert plain[0].split("\t") == ["model", "what it is", "coordinates", "parameters"]
+    assert [line.split("\t")[0] for line in plain[1:]] == [model.name for model in catalogue()]
+    kepler = next(m for m in json.loads(holonomy("models", "--json").stdout) if m["name"] == "kepler")
+    assert kepler["parameters"]["mu"] == {"default": 1.0, "meaning": "gravitational parameter of the sun"}
+    assert [row["name"] for row in json.loads(holonomy("methods", "--json").stdout)] == [row.name for row in TABLE]
+
+
+def test_completion_is_offered() -> None:
+    assert "--install-completion" in holonomy("--help").output
+    assert "rk4" in cli._method_names()
+
+
+def test_a_run_is_exported_by_the_ending_of_the_name(swing: Path, tmp_path: Path) -> None:
+    assert holonomy("run", swing, "--out", tmp_path, "--quiet").exit_code == 0
+    saved = tmp_path / "swing.nc"
+    for name, start in (("swing.csv", b"t,theta"), ("swing.png", b"\x89PNG"), ("swing.svg", b"<?xml")):
+        done = holonomy("export", saved, tmp_path / name)
+        assert (done.exit_code, done.output) == (0, f"wrote {tmp_path / name}\n")
+        assert (tmp_path / name).read_bytes().startswith(start)
+        refused = holonomy("export", saved, tmp_path / name)
+        taken = f'"{tmp_path / name}" is there already; name another file, or write over it with --force.'
+        assert (refused.exit_code, refused.stderr) == (2, f"holonomy: {taken}\n")
+    assert "ends in .html, .htm, .csv" in holonomy("export", saved, tmp_path / "swing.doc").stderr
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
 def test_every_example_runs(path: Path, tmp_path: Path) -> None:
@@ -348,6 +420,8 @@ def test_derive_prints_the_equations(swing: Path) -> None:
     assert holonomy("derive", swing, "--sympy").stdout.startswith("Eq(g*l*m*sin(theta(t)) + l**2*m*Derivative(theta(t)")
     both = holonomy("derive", swing, "--latex", "--sympy")
     assert (both.exit_code, "choose one" in both.stderr) == (2, True)
+    lines = json.loads(holonomy("derive", swing, "--json").stdout)
+    assert {"part": "acceleration", "text": "theta_ddot = -g*sin(theta)/l"}.items() <= lines[2].items()
     late = holonomy("derive", swing, "--seconds", "1e-3")
     assert (late.exit_code, late.stdout) == (1, "")
     assert "the derivation was given up after 0.001 s; --seconds allows more." in late.stderr

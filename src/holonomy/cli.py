@@ -5,111 +5,38 @@ Nothing here imports JAX, Rich or a room of the house before a command needs it,
 
 from __future__ import annotations
 
-import signal
+import os
 import sys
-import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holonomy.extras import MissingExtra
+from holonomy.cli_support import (
+    BAD_INPUT,
+    FAILED,
+    INTERRUPTED,
+    Stop,
+    TooLong,
+    alarm,
+    as_json,
+    by_interrupt,
+    plainly,
+    printable,
+    show_table,
+)
 
 if TYPE_CHECKING:
     from holonomy.scene import Performance, Scene
-
-BAD_INPUT = 2
-FAILED = 1
-INTERRUPTED = 130
-
-P = ParamSpec("P")
 
 app = typer.Typer(
     name="holonomy",
     help="Mechanics as geometry: describe a system once, and run it, measure it and see it.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class _Stop(Exception):
-    """A problem to be told in one sentence, with the exit status that goes with it."""
-
-    def __init__(self, sentence: str, status: int):
-        super().__init__(sentence)
-        self.status = status
-
-
-def _plainly(command: Callable[P, None]) -> Callable[P, None]:
-    """A command that ends in one sentence on stderr, not in a traceback, unless `--traceback` asks for one."""
-
-    @wraps(command)
-    def told(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            command(*args, **kwargs)
-        except typer.Exit:
-            raise
-        except KeyboardInterrupt:
-            _fail("interrupted; nothing was written.", INTERRUPTED)
-        except Exception as error:  # the one place where a person sees every failure
-            if kwargs.get("traceback"):
-                raise
-            _fail(*_sentence(error))
-
-    return told
-
-
-def _sentence(error: Exception) -> tuple[str, int]:
-    if isinstance(error, _Stop):
-        return str(error), error.status
-    text = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, ValueError):
-        return text, BAD_INPUT
-    if isinstance(error, MissingExtra):
-        return text, FAILED
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}.", FAILED
-    return f"{type(error).__name__}: {text} (--traceback shows where).", FAILED
-
-
-def _printable(text: str) -> str:
-    """The text in one line, without characters that a terminal obeys: a file from someone else may hold them."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def _fail(sentence: str, status: int) -> None:
-    typer.echo(f"holonomy: {_printable(sentence)}", err=True)
-    raise typer.Exit(status)
-
-
-class _TooLong(BaseException):
-    """The time is over. Not an `Exception`, which the work that is interrupted may catch."""
-
-
-@contextmanager
-def _alarm(seconds: float | None, error: type[BaseException]) -> Generator[None]:
-    """Raise the error in the block after some seconds, where the system has such an alarm."""
-    main = threading.current_thread() is threading.main_thread()
-    if seconds is None or not main or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def over(number: int, frame: object) -> None:
-        raise error
-
-    before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def _version(wanted: bool) -> None:
@@ -132,13 +59,41 @@ def _holonomy(
     pass
 
 
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+SceneFile = Annotated[
+    Path, typer.Argument(metavar="SCENE.toml", help="The scene file; - reads standard input.", show_default=False)
+]
+
+
+def _method_names() -> list[str]:
+    from holonomy.method_table import TABLE
+
+    return [row.name for row in TABLE if not row.needs_constraints]
+
+
+def _loaded(path: Path) -> tuple[Scene, str]:
+    """The scene in a file or in standard input, and what to call it."""
+    from holonomy.scene import load, loads
+
+    if str(path) != "-":
+        return load(path), path.name
+    return loads(sys.stdin.read(), "standard input"), "standard input"
+
+
 @app.command()
-@_plainly
+@plainly
 def run(
-    scene: Annotated[Path, typer.Argument(metavar="SCENE.toml", help="The scene file.", show_default=False)],
+    scene: SceneFile,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write the files.")] = Path(),
     t_end: Annotated[str | None, typer.Option(metavar="TIME", help="Stop at another time.")] = None,
     dt: Annotated[str | None, typer.Option(metavar="STEP", help="Take another step.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METHOD", autocompletion=_method_names, help='Use another method: rk4, "gauss(2)"; see `methods`.'
+        ),
+    ] = None,
+    save_every: Annotated[int | None, typer.Option(min=1, metavar="STEPS", help="Keep every so many steps.")] = None,
     change: Annotated[
         list[str] | None,
         typer.Option(
@@ -150,43 +105,65 @@ def run(
         float | None, typer.Option(min=0.0, metavar="TIME", help="Stop after so many seconds, as Ctrl-C does.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    json: Json = False,
     traceback: Traceback = False,
 ) -> None:
     """Run a scene: write its data and picture, print its certificate. Pictures need the extra `plot`."""
-    from holonomy.scene import changed, load
+    from holonomy.scene import changed
 
-    read = changed(load(scene), _changes(change or []), t_end, dt, source=scene.name)
-    with _alarm(seconds, KeyboardInterrupt):
-        performance = _performed(read, out, scene, force, progress=not quiet and sys.stdout.isatty())
-    if not quiet:
+    found, name = _loaded(scene)
+    read = changed(found, _changes(change or []), t_end, dt, method=method, save_every=save_every, source=name)
+    bar = not quiet and not json and sys.stdout.isatty()
+    stem = "scene" if str(scene) == "-" else scene.stem
+    with alarm(seconds, KeyboardInterrupt):
+        performance = _performed(read, out, stem, name, force, progress=bar)
+    if json:
+        _report_json(read.title, performance)
+    elif not quiet:
         _report(read.title, performance)
     if not performance.run.result.ok:
-        raise _Stop(f"{performance.run.result} The files hold the part before that.", INTERRUPTED)
+        raise Stop(f"{performance.run.result} The files hold the part before that.", INTERRUPTED)
 
 
-def _performed(read: Scene, out: Path, path: Path, force: bool, progress: bool) -> Performance:
+def _performed(read: Scene, out: Path, stem: str, name: str, force: bool, progress: bool) -> Performance:
     """The scene's run, with what goes wrong in it told as a fault of the scene."""
     import holonomy as hl
     from holonomy.scene import SceneError, perform
 
     try:
-        return perform(read, out, path.stem, progress=progress, force=force)
+        return perform(read, out, stem, progress=progress, force=force)
     except SceneError as error:
-        raise error.inside(path.name) from error
+        raise error.inside(name) from error
     except ValueError as error:
-        raise SceneError(str(error), source=path.name) from error
+        raise SceneError(str(error), source=name) from error
     except hl.SimulationError as error:
-        raise _Stop(f"{path.name}: {error.result} Nothing was written.", FAILED) from error
+        raise Stop(f"{name}: {error.result} Nothing was written.", FAILED) from error
 
 
 def _report(title: str, performance: Performance) -> None:
     if title:
-        typer.echo(_printable(title))
+        typer.echo(printable(title))
     typer.echo(str(performance.run.certificate))
     for file in performance.files:
-        typer.echo(_printable(f"wrote {file}"))
+        typer.echo(printable(f"wrote {file}"))
     for sentence in performance.omitted:
         typer.echo(f"holonomy: {sentence}", err=True)
+
+
+def _report_json(title: str, performance: Performance) -> None:
+    from dataclasses import asdict
+
+    done = performance.run
+    as_json(
+        {
+            "title": title,
+            "ok": bool(done.result.ok),
+            "certificate": asdict(done.certificate),
+            "end": {"t": float(done.t[-1]), "q": done.q[-1].tolist(), "v": done.v[-1].tolist()},
+            "files": [str(file) for file in performance.files],
+            "omitted": list(performance.omitted),
+        }
+    )
 
 
 def _changes(given: list[str]) -> dict[str, str]:
@@ -194,37 +171,41 @@ def _changes(given: list[str]) -> dict[str, str]:
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise _Stop(f'--set takes NAME=VALUE, such as g=3.7; got "{text[:60]}".', BAD_INPUT)
+            raise Stop(f'--set takes NAME=VALUE, such as g=3.7; got "{text[:60]}".', BAD_INPUT)
         changes[name.strip()] = value.strip()
     return changes
 
 
 @app.command()
-@_plainly
+@plainly
 def derive(
-    scene: Annotated[Path, typer.Argument(metavar="SCENE.toml", help="The scene file.", show_default=False)],
+    scene: SceneFile,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
     sympy: Annotated[bool, typer.Option("--sympy", help="Print Lagrange's equations as SymPy expressions.")] = False,
     seconds: Annotated[float, typer.Option(min=0.0, metavar="TIME", help="Give up after this many seconds.")] = 120.0,
+    json: Json = False,
     traceback: Traceback = False,
 ) -> None:
     """Print the equations of a scene: Lagrange's, solved for the accelerations, and Hamilton's."""
-    from holonomy.scene import SceneError, load
+    from holonomy.scene import SceneError
     from holonomy.scene.build_system import build
 
-    if latex and sympy:
-        raise _Stop("--latex and --sympy print different things; choose one.", BAD_INPUT)
+    if latex + sympy + json > 1:
+        raise Stop("--latex, --sympy and --json print different things; choose one.", BAD_INPUT)
+    name = "standard input" if str(scene) == "-" else scene.name
     try:
-        with _alarm(seconds, _TooLong):
-            equations = build(load(scene)).system.equations()
-    except _TooLong:
-        sentence = f"{scene.name}: the derivation was given up after {seconds:g} s; --seconds allows more."
-        raise _Stop(sentence, FAILED) from None
+        with alarm(seconds, TooLong):
+            equations = build(_loaded(scene)[0]).system.equations()
+    except TooLong:
+        sentence = f"{name}: the derivation was given up after {seconds:g} s; --seconds allows more."
+        raise Stop(sentence, FAILED) from None
     except SceneError as error:
-        raise error.inside(scene.name) from error
+        raise error.inside(name) from error
     except ValueError as error:
-        raise SceneError(str(error), source=scene.name) from error
-    if latex:
+        raise SceneError(str(error), source=name) from error
+    if json:
+        as_json([{"part": e.part, "text": e.text, "latex": f"{e.left} = {e.right}"} for e in equations.lines])
+    elif latex:
         typer.echo(equations.latex)
     elif sympy:
         typer.echo("\n".join(map(str, equations.sympy.lagrange)))
@@ -233,7 +214,7 @@ def derive(
 
 
 @app.command()
-@_plainly
+@plainly
 def reproduce(
     figure: Annotated[str, typer.Argument(metavar="FIGURE", help="The figure's name, or `all`.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path("out"),
@@ -249,7 +230,7 @@ def reproduce(
     if figure != "all" and figure not in FIGURES:
         near = get_close_matches(figure, FIGURES, 1)
         hint = f' Did you mean "{near[0]}"?' if near else ""
-        raise _Stop(f'there is no figure "{figure[:60]}"; there are {", ".join(FIGURES)}, and all.{hint}', BAD_INPUT)
+        raise Stop(f'there is no figure "{figure[:60]}"; there are {", ".join(FIGURES)}, and all.{hint}', BAD_INPUT)
     out.mkdir(parents=True, exist_ok=True)
     for name in FIGURES if figure == "all" else (figure,):
         made = FIGURES[name]()
@@ -261,38 +242,50 @@ def reproduce(
 
 
 @app.command()
-@_plainly
-def models(traceback: Traceback = False) -> None:
+@plainly
+def models(json: Json = False, traceback: Traceback = False) -> None:
     """List the named models: coordinates, parameters and their defaults."""
-    from rich.console import Console
-    from rich.table import Table
-
     from holonomy.models import catalogue
 
-    table = Table()
-    for heading in ("model", "what it is", "coordinates", "parameters"):
-        table.add_column(heading, no_wrap=heading == "model")
-    for model in catalogue():
-        numbers = ", ".join(f"{p.name} = {_number(p.default)}" for p in model.parameters)
-        table.add_row(model.name, model.title, ", ".join(model.coordinates), numbers)
-    Console(highlight=False).print(table)
+    found = catalogue()
+    if json:
+        as_json(
+            [
+                {
+                    "name": model.name,
+                    "title": model.title,
+                    "summary": model.summary,
+                    "coordinates": dict(model.coordinates),
+                    "parameters": {p.name: {"default": p.default, "meaning": p.meaning} for p in model.parameters},
+                }
+                for model in found
+            ]
+        )
+        return
+    rows = [
+        (
+            model.name,
+            model.title,
+            ", ".join(model.coordinates),
+            ", ".join(f"{p.name} = {_number(p.default)}" for p in model.parameters),
+        )
+        for model in found
+    ]
+    show_table(("model", "what it is", "coordinates", "parameters"), rows, unbroken=("model",))
 
 
 @app.command()
-@_plainly
-def methods(traceback: Traceback = False) -> None:
+@plainly
+def methods(json: Json = False, traceback: Traceback = False) -> None:
     """List the methods of integration: their names in a scene and in Python, orders, what they keep."""
-    from rich.console import Console
-    from rich.table import Table
-
     from holonomy.method_table import TABLE
 
-    table = Table()
-    for heading in ("method", "in Python", "order", "keeps", "use it for"):
-        table.add_column(heading, no_wrap=heading in ("method", "in Python"))
-    for row in TABLE:
-        table.add_row(row.name, f"hl.{row.written}", row.order, row.keeps, row.use)
-    Console(highlight=False).print(table)
+    keys = ("name", "python", "order", "keeps", "use")
+    rows = [(row.name, f"hl.{row.written}", row.order, row.keeps, row.use) for row in TABLE]
+    if json:
+        as_json([dict(zip(keys, row, strict=True)) for row in rows])
+        return
+    show_table(("method", "in Python", "order", "keeps", "use it for"), rows, unbroken=("method", "in Python"))
 
 
 def _number(value: float | tuple[float, ...]) -> str:
@@ -302,28 +295,28 @@ def _number(value: float | tuple[float, ...]) -> str:
 
 
 @app.command()
-@_plainly
+@plainly
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A run that was saved.", show_default=False)],
-    out: Annotated[Path | None, typer.Argument(metavar="OUT.html", help="The page; RUN.html unless named.")] = None,
+    out: Annotated[
+        Path | None, typer.Argument(metavar="OUT", help="A .html page, a table (.csv), a picture, a film; RUN.html.")
+    ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="The page's title.")] = None,
     speed: Annotated[float | None, typer.Option(help="Seconds of motion for one second of the clock.")] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Write over a page that is there.")] = False,
     traceback: Traceback = False,
 ) -> None:
-    """Make one HTML file that replays a saved run anywhere, without a server or a network."""
+    """Make one HTML file that replays a saved run anywhere, without a server or a network; or another kind of file."""
     target = run.with_suffix(".html") if out is None else out
-    if target.exists() and not target.is_dir() and not force:
-        raise _Stop(f"{target} is there already; name another file, or write over it with --force.", BAD_INPUT)
-    from holonomy.motion.run.load import attributes, load
-    from holonomy.show.html import export as write
+    if os.path.lexists(target) and not target.is_dir() and not force:
+        raise Stop(f'"{target}" is there already; name another file, or write over it with --force.', BAD_INPUT)
+    from holonomy.show.convert import convert
 
-    written = write(load(run), target, title=title or run.stem, about=attributes(run), force=force, speed=speed)
-    typer.echo(f"wrote {written}")
+    typer.echo(f"wrote {convert(run, target, title=title, speed=speed)}")
 
 
 @app.command()
-@_plainly
+@plainly
 def studio(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8765,
@@ -337,7 +330,7 @@ def studio(
 
 
 @app.command()
-@_plainly
+@plainly
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Remove everything that is kept.")] = False,
     traceback: Traceback = False,
@@ -358,7 +351,7 @@ def cache(
 
 
 @app.command()
-@_plainly
+@plainly
 def schema(traceback: Traceback = False) -> None:
     """Print the JSON Schema of scene files, for editors."""
     from holonomy.scene.json_schema import text
@@ -368,7 +361,13 @@ def schema(traceback: Traceback = False) -> None:
 
 def main() -> Any:
     """What the installed `holonomy` command calls."""
-    return app()
+    try:
+        return app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except SystemExit as ended:
+        # Typer ends with status 1 where Ctrl-C comes before or after a command
+        sys.exit(INTERRUPTED if ended.code == FAILED and by_interrupt(ended) else ended.code)
 
 
 if __name__ == "__main__":

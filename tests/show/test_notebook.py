@@ -281,7 +281,7 @@ def test_what_is_no_run_or_no_page_is_said(saved, tmp_path) -> None:
     for arguments, sentence in [
         ((tmp_path / "none.nc",), "There is no file"),
         ((tmp_path / "text.nc",), "is not a run saved by holonomy"),
-        ((saved, tmp_path / "page.pdf"), "is an .html file"),
+        ((saved, tmp_path / "page.doc"), "ends in .html, .htm"),
         ((saved, tmp_path / "nowhere" / "page.html"), "does not exist"),
         ((saved, "--speed", "-1"), "speed must be positive"),
     ]:

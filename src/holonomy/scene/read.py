@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
+import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from holonomy.scene.errors import SceneError, clipped, suggestion
 from holonomy.scene.forms import Quantity, Record
 from holonomy.scene.functions import DOT
 from holonomy.scene.resolve import Setup, resolve
-from holonomy.scene.spec import Scene
+from holonomy.scene.spec import METHODS, MethodChoice, Scene
 
 LARGEST_FILE = 200_000
 """Bytes a scene file may have."""
@@ -71,15 +72,25 @@ def from_table(table: Mapping[str, Any], source: str = "scene") -> Scene:
 
 
 def changed(
-    scene: Scene, values: Mapping[str, str], t_end: str | None = None, dt: str | None = None, source: str = ""
+    scene: Scene,
+    values: Mapping[str, str],
+    t_end: str | None = None,
+    dt: str | None = None,
+    *,
+    method: str | None = None,
+    save_every: int | None = None,
+    source: str = "",
 ) -> Scene:
     """The scene with other numbers: parameters, coordinates (`theta`) and rates (`theta_dot`) by name, end and step.
 
-    Values are numbers or formulas, as text; `source` is what errors call the scene. **Raises** `SceneError` for names
-    the scene does not have and for values that it cannot.
+    Values are numbers or formulas, as text; `method` is a name such as ``rk4`` or ``gauss(2)``; `source` is what errors
+    call the scene. **Raises** `SceneError` for names the scene does not have and for values that it cannot.
     """
     try:
-        return _changed(scene, values, t_end, dt)
+        other: dict[str, Any] = {} if save_every is None else {"save_every": save_every}
+        if method is not None:
+            other["method"] = _method(method)
+        return _changed(replace(scene, motion=replace(scene.motion, **other)), values, t_end, dt)
     except SceneError as error:
         raise error.inside(source) from None
 
@@ -106,14 +117,32 @@ def _changed(scene: Scene, values: Mapping[str, str], t_end: str | None, dt: str
     motion = {
         key: Quantity().read(text, f"--{key.replace('_', '-')}") for key, text in motion.items() if text is not None
     }
-    new = dataclasses.replace(
+    new = replace(
         scene,
         parameters=parameters,
-        initial=dataclasses.replace(scene.initial, q=start["q"], v=start["v"]),
-        motion=dataclasses.replace(scene.motion, **motion),
+        initial=replace(scene.initial, q=start["q"], v=start["v"]),
+        motion=replace(scene.motion, **motion),
     )
     resolve(new)
     return new
+
+
+def _method(text: str) -> MethodChoice:
+    """A method from its name, with its number of stages or its order in parentheses."""
+    found = re.fullmatch(r"\s*(?:hl\.)?(\w+)\s*(?:\(\s*(\d*)\s*\))?\s*", text)
+    names = {row.maker.lower(): name for name, row in METHODS.items()} | {name: name for name in METHODS}
+    name = names.get(found[1].lower()) if found else None
+    if found is None or name is None:
+        raise SceneError(
+            f'there is no method "{clipped(text)}"{suggestion(text[:64].lower(), list(METHODS))}', "--method"
+        )
+    if not found[2]:
+        return MethodChoice(name)
+    options = METHODS[name].options
+    if not {"stages", "order"} & set(options):
+        raise SceneError(f"{name} takes no number; got {clipped(text)}.", "--method")
+    number = int(found[2])
+    return MethodChoice(name, stages=number) if "stages" in options else MethodChoice(name, order=number)
 
 
 def _by_name(given: Mapping[str, Any] | tuple[Any, ...] | None, setup: Setup) -> dict[str, Any]:
