@@ -53,6 +53,7 @@ _ROOMS = {
     "cyclic": "symmetry",
     "noether": "symmetry",
     "jacobi_integral": "symmetry",
+    "killing": "symmetry",
     "integrability": "symmetry",
     "Mover": "locomotion",
     "Gait": "locomotion",
@@ -144,6 +145,7 @@ if TYPE_CHECKING:
     from holonomy.symmetry import cyclic as cyclic
     from holonomy.symmetry import integrability as integrability
     from holonomy.symmetry import jacobi_integral as jacobi_integral
+    from holonomy.symmetry import killing as killing
     from holonomy.symmetry import noether as noether
     from holonomy.systems import Body as Body
     from holonomy.systems import System as System
