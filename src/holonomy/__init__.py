@@ -59,6 +59,7 @@ _ROOMS = {
     "Gait": "locomotion",
     "perform": "locomotion",
     "holonomy": "locomotion",
+    "optimal_gait": "locomotion",
     "ensemble": "study",
     "ghost": "study",
     "lyapunov": "study",
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
     from holonomy.locomotion import Gait as Gait
     from holonomy.locomotion import Mover as Mover
     from holonomy.locomotion import holonomy as holonomy
+    from holonomy.locomotion import optimal_gait as optimal_gait
     from holonomy.locomotion import perform as perform
     from holonomy.models import ElasticPendulum as ElasticPendulum
     from holonomy.models import Linkage as Linkage

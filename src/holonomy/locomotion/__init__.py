@@ -16,5 +16,6 @@ from holonomy.locomotion.loops import holonomy as holonomy
 from holonomy.locomotion.loops import transport_mover as transport_mover
 from holonomy.locomotion.momentum import momentum_dim as momentum_dim
 from holonomy.locomotion.mover import Mover as Mover
+from holonomy.locomotion.optimal import optimal_gait as optimal_gait
 from holonomy.locomotion.perform import Performance as Performance
 from holonomy.locomotion.perform import perform as perform

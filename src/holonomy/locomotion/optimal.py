@@ -1,0 +1,386 @@
+"""Gaits that reach a displacement at the least cost, by two routes: Wong's equations, and descent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from holonomy.locomotion import compiled, wong
+from holonomy.locomotion.arrays import Row
+from holonomy.locomotion.curves import Fourier
+from holonomy.locomotion.gait import Gait
+from holonomy.locomotion.groups import GroupSpace, Isometries, LieGroup, Translations
+from holonomy.locomotion.local_form import connection_at, curvature_at, power_at
+from holonomy.locomotion.mover import Mover
+from holonomy.locomotion.reconstruct import Journey, begin, reconstruct, step
+from holonomy.spaces import SE2
+from holonomy.trace.native.engine import Engine
+from holonomy.types import Number, VectorLike
+
+_HARMONICS = 9
+_STEPS = 24  # of reconstruction while searching
+_NODES = 8  # times at which the unknowns of Wong's equations are taken; divides _STEPS
+_COARSE = 7  # harmonics of the gait from which Wong's equations are solved
+_OUTSIDE = 1e6
+_CLOSE = 1e-9  # relative: how well the displacement must be met
+_KEPT = 1e-10  # relative size of Fourier coefficients of an extremal that are kept; below are errors of integration
+
+
+Derivative: TypeAlias = Callable[[Mover, Array, Array], tuple[Array, Array]]
+
+
+class Problem(NamedTuple):
+    """Which components of the displacement are wanted, and their values."""
+
+    wanted: np.ndarray
+    target: np.ndarray
+
+    @property
+    def scale(self) -> float:
+        """The size of the displacement."""
+        return float(np.linalg.norm(self.target))
+
+
+def optimal_gait(
+    mover: Mover,
+    displacement: Sequence[Number | None] | VectorLike,
+    method: str = "wong",
+    *,
+    start: VectorLike | Gait | None = None,
+    harmonics: int = _HARMONICS,
+) -> Gait:
+    r"""The gait of period 1 that moves the body by a displacement at the least cost \(\frac12\int G\dot r\dot r\,dt\).
+
+    `displacement` is as `perform` reports it, on SE(2) (x, y, theta); components that are None are free. Ask for zero
+    net rotation explicitly. Where the group does not commute the result depends on the frame at the start, so that the
+    gait begins at a shape of its own.
+
+    ``method="wong"`` solves Wong's equations (`wong`) for a closed loop: unknown are the first shape, its momentum and
+    the momentum dual to the displacement. ``method="descent"`` minimises the cost over Fourier coefficients up to
+    `harmonics`, with the displacement held. Both find a local minimum or extremal near where they begin: `start` is the
+    middle of the first, elliptical guess (by default the shape zero), or a gait to begin with.
+
+    Raises `ValueError` where no such gait is found, or the displacement has another number of components.
+    """
+    if method not in ("wong", "descent"):
+        raise ValueError(f"optimal_gait knows the methods 'wong' and 'descent', but method={method!r} was given.")
+    if mover.inertial and mover.conditions is not None:
+        raise ValueError("optimal_gait is for movers whose shape alone determines the motion, without a momentum.")
+    problem = _problem(mover, displacement)
+    if isinstance(start, Gait):
+        guess = _coefficients(start, _COARSE if method == "wong" else harmonics)
+    else:
+        guess = _first_guess(mover, problem, start)
+    if method == "descent":
+        return _descend(mover, problem, _resized(guess, harmonics))
+    return _extremal(mover, problem, _descend(mover, problem, _resized(guess, _COARSE), coarse=True))
+
+
+# ── What is asked ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _problem(mover: Mover, displacement: object) -> Problem:
+    given = list(np.ravel(np.asarray(displacement, dtype=object)))
+    size = _coordinates(mover.lie)
+    if size is None:
+        raise ValueError(f"optimal_gait does not know coordinates of the group {mover.group!r}.")
+    if len(given) != size:
+        raise ValueError(
+            f"The displacement has {len(given)} components, but those of this mover have {size}; components that do "
+            "not matter are None."
+        )
+    wanted = np.array([i for i, x in enumerate(given) if x is not None], int)
+    target = np.array([float(given[i]) for i in wanted])  # pyright: ignore[reportArgumentType]
+    if not len(wanted) or not np.any(target):
+        raise ValueError("The displacement is zero or free in every component: the best gait is to rest.")
+    return Problem(wanted, target)
+
+
+def _coordinates(lie: LieGroup) -> int | None:
+    """How many components a displacement has, for groups where they are coordinates."""
+    if isinstance(lie, Translations) or (isinstance(lie, GroupSpace) and isinstance(lie.space, SE2)):
+        return lie.dim
+    return 3 if isinstance(lie, Isometries) and lie.space.n == 2 else None
+
+
+# ── A first guess ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _first_guess(mover: Mover, problem: Problem, start: VectorLike | None) -> np.ndarray:
+    """Coefficients of the ellipse that would do for constant curvature: a circle in the metric of power."""
+    try:
+        centre = mover.shape(np.zeros(mover.shape_dim) if start is None else start)
+    except ValueError as error:
+        raise ValueError(f"The search cannot begin there: {error} Pass start=, a shape in the middle.") from error
+    if mover.shape_dim < 2:
+        raise ValueError("A mover with one shape variable cannot swim (scallop theorem): every loop encloses nothing.")
+    b = np.asarray(mover.curvature(centre))
+    towards = np.zeros(mover.lie.dim)
+    towards[problem.wanted] = problem.target / problem.scale
+    w, u = np.linalg.eigh(np.asarray(mover.power(centre)))
+    root = u / np.sqrt(w)  # columns orthonormal in the metric
+    field = root.T @ np.einsum("c,cij->ij", towards, b) @ root
+    if np.abs(field).max() < 1e-12:
+        raise ValueError(
+            f"The curvature at the shape {np.asarray(centre).tolist()} has no part along the displacement, so that no "
+            "small loop there makes it. Pass start=, another shape, or a gait to begin with."
+        )
+    left, size, right = np.linalg.svd(field)
+    # the displacement of a loop is minus the integral of the curvature: field(first, second) must be negative
+    first, second = right[0], left[:, 0]
+    second = second - (second @ first) * first
+    radius = np.sqrt(problem.scale / (np.pi * size[0]))
+    coefficients = np.zeros((3, mover.shape_dim))
+    coefficients[0] = np.asarray(centre)
+    coefficients[1], coefficients[2] = radius * root @ first, radius * root @ (second / np.linalg.norm(second))
+    return coefficients
+
+
+def _coefficients(gait: Gait, harmonics: int) -> np.ndarray:
+    """Mean, cosines and sines of a gait, row by row: (1 + 2 harmonics, n)."""
+    count = 8 * harmonics
+    at = np.asarray(jax.vmap(gait.path)(jnp.arange(count) / count))
+    waves = np.fft.rfft(at, axis=0) / count
+    return np.concatenate([waves[:1].real, 2 * waves[1 : harmonics + 1].real, -2 * waves[1 : harmonics + 1].imag])
+
+
+def _resized(coefficients: np.ndarray, harmonics: int) -> np.ndarray:
+    old = (len(coefficients) - 1) // 2
+    keep = min(old, harmonics)
+    out = np.zeros((1 + 2 * harmonics, coefficients.shape[1]))
+    out[0] = coefficients[0]
+    out[1 : 1 + keep] = coefficients[1 : 1 + keep]
+    out[1 + harmonics : 1 + harmonics + keep] = coefficients[1 + old : 1 + old + keep]
+    return out
+
+
+# ── Descent ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _gait(rows: Float[Array, "rows shape"] | np.ndarray) -> Gait:
+    harmonics = (rows.shape[0] - 1) // 2
+    waves = jnp.asarray(rows)
+    turns = jnp.zeros(rows.shape[1])
+    return Gait(Fourier(waves[0], waves[1 : 1 + harmonics], waves[1 + harmonics :], turns), 1.0)
+
+
+def _outcome_along(
+    mover: Mover, rows: Float[Array, "rows shape"], direction: Float[Array, "rows shape"]
+) -> tuple[Row, Row]:
+    """Displacement, cost and least margins of a gait, and their derivative in a direction of its coefficients."""
+
+    def value(x: Float[Array, "rows shape"]) -> Row:
+        journey = reconstruct(mover, _gait(x), _STEPS, jnp.zeros(0))
+        moved = mover.lie.displacement(journey.g, journey.turned)
+        return jnp.concatenate([moved, 0.5 * journey.energy[None], journey.margins])
+
+    return jax.jvp(value, (rows,), (direction,))
+
+
+def jacobian(function: Derivative, mover: Mover, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A function's value at an array and its derivatives by all entries, last axis, all directions as one batch."""
+    directions = np.eye(at.size).reshape(at.size, *at.shape)
+    engine = Engine(None)
+    batch = engine.batch(function, (mover, at, directions[0])) if engine.native else None
+    if batch is None:
+        values, slopes = jax.jit(jax.vmap(function, in_axes=(None, None, 0)))(mover, at, directions)
+    else:
+        values, slopes = batch(mover, at, directions, axes=(None, None, 0))
+    return np.asarray(values[0]), np.asarray(slopes).T
+
+
+def _descend(mover: Mover, problem: Problem, first: np.ndarray, *, coarse: bool = False) -> Gait:
+    from scipy.optimize import minimize
+
+    size = _coordinates(mover.lie) or 0
+    w, u = np.linalg.eigh(np.asarray(mover.power(first[0])))
+    root = u / np.sqrt(w)  # the search is in coordinates in which the metric of power is 1 in the middle
+    seen: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+
+    def place(y: np.ndarray) -> np.ndarray:
+        return y.reshape(first.shape) @ root.T
+
+    def look(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        key = y.tobytes()
+        if key not in seen:
+            values, slopes = jacobian(_outcome_along, mover, place(y))
+            slopes = (slopes.reshape(-1, *first.shape) @ root).reshape(len(values), -1)
+            if not (np.all(np.isfinite(values)) and np.all(np.isfinite(slopes))):
+                # outside of the shapes that the mover can take: the line search turns back
+                values, slopes = np.full_like(values, _OUTSIDE), np.zeros_like(slopes)
+                values[size + 1 :] = -_OUTSIDE
+            seen.clear()
+            seen[key] = values, slopes
+        return seen[key]
+
+    begin = (first @ np.linalg.inv(root).T).ravel()
+    scale = max(look(begin)[0][size], 1e-300)
+    constraints = [
+        {
+            "type": "eq",
+            "fun": lambda x: (look(x)[0][problem.wanted] - problem.target) / problem.scale,
+            "jac": lambda x: look(x)[1][problem.wanted] / problem.scale,
+        }
+    ]
+    if mover.sentences:
+        constraints.append(
+            {"type": "ineq", "fun": lambda x: look(x)[0][size + 1 :] - 1e-3, "jac": lambda x: look(x)[1][size + 1 :]}
+        )
+    found = minimize(
+        lambda x: look(x)[0][size] / scale,
+        begin,
+        jac=lambda x: look(x)[1][size] / scale,
+        constraints=constraints,
+        method="SLSQP",
+        options={"ftol": 1e-10 if coarse else 1e-14, "maxiter": 200 if coarse else 500},
+    )
+    gap = np.abs(look(found.x)[0][problem.wanted] - problem.target).max() / problem.scale
+    if not gap < (1e-3 if coarse else 1e-6):
+        raise ValueError(
+            f"No gait with this displacement was found near the start: the nearest misses it by {gap:.1e} of its size "
+            f"({found.message}). Ask for less, or pass start=, another shape or a gait."
+        )
+    return _gait(place(found.x))
+
+
+# ── Wong's equations ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _miss_along(
+    mover: Mover, nodes: Float[Array, "nodes both"], direction: Float[Array, "nodes both"]
+) -> tuple[Row, Row]:
+    r"""What is left of the conditions for a closed extremal, and its derivative in a direction of the unknowns.
+
+    The unknowns are shape, its momentum and the body's momentum at several times (multiple shooting, since extremals
+    part fast). First the gaps between the pieces; then, from the end to the start, the change of the shape and of
+    \(G\dot r + A^\top\mu\), whose vanishing makes the first shape the best one; then the displacement; then the
+    momenta dual to its components, which vanish for those that are free.
+    """
+    count, n = nodes.shape[0], mover.shape_dim
+
+    def value(z: Float[Array, "nodes both"]) -> Row:
+        r, pi, mu = z[:, :n], z[:, n : 2 * n], z[:, 2 * n :]
+        last = jax.lax.map(lambda at: wong.end(mover, at[0], at[1], at[2], count), (r, pi, mu))
+        ends = jnp.concatenate([last.r, last.pi, last.mu], axis=1)
+        gaps = (ends[:-1] - z[1:]).reshape(-1)
+        g, turned = mover.lie.identity, jnp.sum(last.turned, axis=0)
+        for k in range(count):
+            g = mover.lie.compose(g, last.g[k])
+        dual = _shape_momentum(mover, ends[-1]) - _shape_momentum(mover, z[0])
+
+        def nearby(omega: Row) -> Row:
+            return mover.lie.displacement(mover.lie.compose(g, mover.lie.exp(omega)), turned + omega)
+
+        slope = jax.jacfwd(nearby)(jnp.zeros(mover.lie.dim))
+        moved = mover.lie.displacement(g, turned)
+        return jnp.concatenate([gaps, last.r[-1] - r[0], dual, moved, jnp.linalg.solve(slope.T, last.mu[-1])])
+
+    return jax.jvp(value, (nodes,), (direction,))
+
+
+def _shape_momentum(mover: Mover, state: Row) -> Row:
+    n = mover.shape_dim
+    return state[n : 2 * n] + state[2 * n :] @ connection_at(mover, state[:n])
+
+
+def _extremal(mover: Mover, problem: Problem, guess: Gait) -> Gait:
+    n, k, size = mover.shape_dim, mover.lie.dim, _coordinates(mover.lie) or 0
+    nodes = _first_nodes(mover, guess)
+    scale = np.concatenate([np.ones(n), np.full(n, np.abs(nodes[:, n : 2 * n]).max()), np.full(k, 1.0)])
+    scale[2 * n :] = np.abs(nodes[:, 2 * n :]).max()
+    units = np.tile(scale, len(nodes))
+    inner = (len(nodes) - 1) * len(scale)
+    free = np.setdiff1d(np.arange(size), problem.wanted)
+    after = inner + 2 * n
+    rows = np.concatenate([np.arange(after), after + problem.wanted, after + size + free])
+    sizes = [units[:inner], scale[: 2 * n], np.full(len(problem.wanted), problem.scale), np.full(len(free), scale[-1])]
+    weights = 1.0 / np.concatenate(sizes)
+    aim = np.zeros(len(rows))
+    aim[after : after + len(problem.wanted)] = problem.target
+
+    def look(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, slopes = jacobian(_miss_along, mover, z.reshape(nodes.shape))
+        return weights * (values[rows] - aim), weights[:, None] * slopes[rows]
+
+    z, left = _newton(look, nodes.ravel(), units)
+    if not left < _CLOSE:
+        raise ValueError(
+            f"Wong's equations have no closed solution with this displacement near the start: {left:.1e} of it "
+            "is left. Ask for less, pass start=, another shape or a gait, or use method='descent'."
+        )
+    found = np.asarray(compiled.call(wong.shapes, mover, z.reshape(nodes.shape)))
+    return _smooth(found.reshape(-1, n))
+
+
+def _newton(
+    look: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], z: np.ndarray, units: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Newton's method with the smallest step, since phases of a gait may be free, halved until it improves."""
+    miss, slope = look(z)
+    for _ in range(60):
+        size = float(np.abs(miss).max())
+        if size < 1e-11:
+            break
+        step = units * np.linalg.lstsq(slope * units, -miss, rcond=1e-9)[0]
+        for share in 0.5 ** np.arange(12):
+            new, new_slope = look(z + share * step)
+            if np.linalg.norm(new) < (1 - 0.1 * share) * np.linalg.norm(miss):
+                z, miss, slope = z + share * step, new, new_slope
+                break
+        else:
+            break
+    return z, float(np.abs(miss).max())
+
+
+def _first_nodes(mover: Mover, gait: Gait) -> np.ndarray:
+    """The unknowns along a gait; the body's momentum at the start by least squares, and carried along from there."""
+    from scipy.linalg import expm
+
+    n, k = mover.shape_dim, mover.lie.dim
+    states, pulls, forces, turned = (np.asarray(x) for x in compiled.call(_along_gait, mover, gait))
+    structure = np.asarray(mover.lie.structure)
+    carried = [np.eye(k)]  # Ad of the element of the group at each sample
+    for omega in np.diff(turned, axis=0):
+        carried.append(carried[-1] @ expm(np.einsum("kij,i->kj", structure, omega)))
+    rows = np.concatenate([pull @ ad.T for pull, ad in zip(pulls, carried, strict=False)])
+    start = np.linalg.lstsq(rows, forces.reshape(-1), rcond=1e-8)[0]
+    every = len(states) // _NODES
+    return np.stack([np.concatenate([states[i, : 2 * n], carried[i].T @ start]) for i in range(0, len(states), every)])
+
+
+def _along_gait(mover: Mover, gait: Gait) -> tuple[Array, Array, Array, Array]:
+    """At equally spaced times of a gait: shape and its momentum, the matrix and the right side of Wong's equations for
+    the body's momentum, and the sum of the steps in the algebra."""
+
+    def pi(s: Array) -> Array:
+        at, speed = jax.jvp(gait.path, (s,), (jnp.ones_like(s),))
+        return power_at(mover, at) @ speed
+
+    def look(s: Array) -> tuple[Array, Array, Array]:
+        r, rate = jax.jvp(gait.path, (s,), (jnp.ones_like(s),))
+        momentum, change = jax.jvp(pi, (s,), (jnp.ones_like(s),))
+        inertial = jax.grad(lambda x: 0.5 * rate @ power_at(mover, x) @ rate)(r)
+        pull = jnp.einsum("cij,j->ic", curvature_at(mover, r), rate)
+        return jnp.concatenate([r, momentum]), pull, change - inertial
+
+    def onward(at: Journey, index: Array) -> tuple[Journey, Array]:
+        return step(mover, gait, index, _STEPS, at), at.turned
+
+    turned = jax.lax.scan(onward, begin(mover, jnp.zeros(0)), jnp.arange(_STEPS))[1]
+    return (*jax.lax.map(look, jnp.arange(_STEPS) / _STEPS), turned)
+
+
+def _smooth(rows: np.ndarray) -> Gait:
+    """A closed curve through equally spaced points as a Fourier series without its rounding errors."""
+    harmonics = len(rows) // 4
+    waves = np.fft.rfft(rows, axis=0)[: harmonics + 1] / len(rows)
+    sizes = np.abs(waves).max(axis=1)
+    kept = max(1, int(np.max(np.nonzero(sizes > _KEPT * sizes[1:].max())[0])))
+    if kept == harmonics:
+        return Gait.points(rows)
+    return Gait.fourier(waves[0].real, 2 * waves[1 : kept + 1].real, -2 * waves[1 : kept + 1].imag)
