@@ -420,6 +420,7 @@ def test_derive_prints_the_equations(swing: Path) -> None:
     assert holonomy("derive", swing, "--sympy").stdout.startswith("Eq(g*l*m*sin(theta(t)) + l**2*m*Derivative(theta(t)")
     both = holonomy("derive", swing, "--latex", "--sympy")
     assert (both.exit_code, "choose one" in both.stderr) == (2, True)
+    assert "    a[0] = -g*sin(theta)/l;\n" in holonomy("derive", swing, "--code", "c").stdout
     lines = json.loads(holonomy("derive", swing, "--json").stdout)
     assert {"part": "acceleration", "text": "theta_ddot = -g*sin(theta)/l"}.items() <= lines[2].items()
     late = holonomy("derive", swing, "--seconds", "1e-3")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,6 +64,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 SceneFile = Annotated[
     Path, typer.Argument(metavar="SCENE.toml", help="The scene file; - reads standard input.", show_default=False)
 ]
+
+
+class Language(StrEnum):
+    """Languages in which equations are written as code."""
+
+    python = "python"
+    c = "c"
+    julia = "julia"
 
 
 def _method_names() -> list[str]:
@@ -182,6 +191,9 @@ def derive(
     scene: SceneFile,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
     sympy: Annotated[bool, typer.Option("--sympy", help="Print Lagrange's equations as SymPy expressions.")] = False,
+    code: Annotated[
+        Language | None, typer.Option("--code", help="Print a function that computes the accelerations.")
+    ] = None,
     seconds: Annotated[float, typer.Option(min=0.0, metavar="TIME", help="Give up after this many seconds.")] = 120.0,
     json: Json = False,
     traceback: Traceback = False,
@@ -190,8 +202,8 @@ def derive(
     from holonomy.scene import SceneError
     from holonomy.scene.build_system import build
 
-    if latex + sympy + json > 1:
-        raise Stop("--latex, --sympy and --json print different things; choose one.", BAD_INPUT)
+    if latex + sympy + json + (code is not None) > 1:
+        raise Stop("--latex, --sympy, --code and --json print different things; choose one.", BAD_INPUT)
     name = "standard input" if str(scene) == "-" else scene.name
     try:
         with alarm(seconds, TooLong):
@@ -205,6 +217,8 @@ def derive(
         raise SceneError(str(error), source=name) from error
     if json:
         as_json([{"part": e.part, "text": e.text, "latex": f"{e.left} = {e.right}"} for e in equations.lines])
+    elif code is not None:
+        typer.echo(getattr(equations, code.value), nl=False)
     elif latex:
         typer.echo(equations.latex)
     elif sympy:

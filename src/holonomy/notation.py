@@ -75,6 +75,16 @@ QUANTITIES: Final = {
 """Quantities by name. A parameter of a lab with one of these names is shown with its symbol and unit."""
 
 
+_PLURALS: Final = {"lengths": "length", "masses": "mass"}
+
+
+def letter(parameter: str) -> str:
+    """The letter by which formulas call a parameter: g for `gravity`, m for `masses`; its own name for any other."""
+    name = _PLURALS.get(parameter, parameter)
+    found = QUANTITIES[name].symbol if name in ("gravity", "mass", "length", "stiffness", "damping") else ""
+    return found if found.isascii() and found else parameter
+
+
 def subscripted(letter: str, number: int) -> str:
     """A letter with a number below the line."""
     return letter + str(number).translate(_SUBSCRIPTS)

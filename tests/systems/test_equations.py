@@ -1,5 +1,11 @@
 """Printed equations: read back from LaTeX they give the motion that is simulated; they are what the lecture prints."""
 
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -73,7 +79,7 @@ def test_latex_read_back_gives_the_acceleration(case: str) -> None:
         t, q, v = STATE.uniform(0.2, 1), STATE.uniform(0.3, 1.2, n), STATE.uniform(-1, 1, n)
         names = {"t": t}
         for key, number in parameters.items():
-            latex = key if len(key) == 1 else rf"\mathrm{{{key}}}"
+            latex = "l" if key == "lengths" else key
             elements = {f"{latex}_{{{i + 1}}}": x for i, x in enumerate(np.atleast_1d(number))}
             names |= {latex: number} if np.ndim(number) == 0 else elements
         names |= {LATEX[c]: x for c, x in zip(coordinates, q)} | {dotted(c, "dot"): x for c, x in zip(coordinates, v)}
@@ -295,3 +301,63 @@ def test_parts_of_the_latex() -> None:
     )
     with pytest.raises(ValueError, match="energy, lagrange, acceleration, hamilton"):
         found.part("routh")
+
+
+# ── as code ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_letters_stand_for_the_usual_names() -> None:
+    """In formulas `gravity` is g and `masses` are m; the word stays where the letter is taken."""
+    chain = hl.Pendulum([1.0, 0.8], [1.0, 2.0]).equations().part("lagrange")
+    assert r"g l_{1} \left(m_{1} + m_{2}\right) \sin{\left(\theta_{1} \right)}" in chain
+    taken = hl.System.from_lagrangian(
+        lambda t, q, v, p: 0.5 * p.mass * v[0] ** 2 - p.m * q[0], ("x",), parameters={"mass": 1.0, "m": 2.0}
+    )
+    assert r"\mathrm{mass}" in taken.equations().latex
+
+
+def _state(count: int) -> tuple[np.ndarray, np.ndarray]:
+    key = np.random.default_rng(3)
+    return key.normal(size=count), key.normal(size=count)
+
+
+def test_python_code_computes_the_acceleration() -> None:
+    """Of a system whose accelerations are short, and of one that gives its mass matrix and force instead."""
+    pair = hl.models.double_pendulum(m2=2.0, l1=0.7)
+    names: dict[str, Any] = {}
+    exec(pair.equations().python, names)  # noqa: S102  what is tested is that it is Python
+    q, v = _state(2)
+    numbers = [float(x) for x in pair.parameters.values()]
+    np.testing.assert_allclose(names["acceleration"](0.0, *q, *v, *numbers), pair.acceleration(0.0, q, v), rtol=1e-12)
+    chain = hl.models.multi_pendulum()
+    exec(chain.equations().python, names)  # noqa: S102
+    q, v = _state(3)
+    numbers = [float(x) for value in chain.parameters.values() for x in np.ravel(value)]
+    mass, force = names["mass_and_force"](0.0, *q, *v, *numbers)
+    np.testing.assert_allclose(np.linalg.solve(mass, force), chain.acceleration(0.0, q, v), rtol=1e-11)
+    rod = pair.constrained(holonomic=lambda t, q, p: q[:1] - q[1:])
+    with pytest.raises(ValueError, match="without constraints; this one has 1"):
+        _ = rod.equations().python
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_c_code_computes_the_acceleration(tmp_path: Path) -> None:
+    chain = hl.models.multi_pendulum()
+    (tmp_path / "chain.c").write_text(chain.equations().c)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", "chain.so", "chain.c", "-lm"], cwd=tmp_path, check=True)
+    call = ctypes.CDLL(str(tmp_path / "chain.so")).mass_and_force
+    q, v = _state(3)
+    numbers = [float(x) for value in chain.parameters.values() for x in np.ravel(value)]
+    mass, force = np.zeros((3, 3)), np.zeros(3)
+    call(*map(ctypes.c_double, (0.0, *q, *v, *numbers)), *(ctypes.c_void_p(x.ctypes.data) for x in (mass, force)))
+    np.testing.assert_allclose(np.linalg.solve(mass, force), chain.acceleration(0.0, q, v), rtol=1e-11)
+
+
+def test_julia_code_is_plain() -> None:
+    """Numbers need no broadcasting; a name that the language keeps for itself gets another."""
+    text = hl.models.simple_pendulum().equations().julia
+    assert text == "function acceleration(t, theta, theta_dot, g, l, m)\n    return [-g * sin(theta) / l]\nend\n"
+    spring = hl.System.from_lagrangian(
+        lambda t, q, v, p: 0.5 * v[0] ** 2 - p["end"] * q[0] ** 2, ("x",), parameters={"end": 2.0}
+    )
+    assert "(t, x, x_dot, end_)" in spring.equations().julia

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import sympy as sp
 
+from holonomy.systems.equations import code
 from holonomy.systems.equations.symbols import Names
 from holonomy.trace.lowering.scalarise import scalarise
 from holonomy.trace.lowering.statements import Unsupported
@@ -96,6 +97,21 @@ class Equations:
                 raise ValueError(f"These equations have the parts {', '.join(self.parts)}; got {name!r}.")
         rows = [f"{line.left} &= {line.right}" for line in self.lines if line.part in names]
         return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    @property
+    def python(self) -> str:
+        """A Python function of the accelerations or, where these are too long, of M and f with M a = f."""
+        return code.written(self.sympy, "python")
+
+    @property
+    def c(self) -> str:
+        """The same as a C function that fills an array."""
+        return code.written(self.sympy, "c")
+
+    @property
+    def julia(self) -> str:
+        """The same as a Julia function."""
+        return code.written(self.sympy, "julia")
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex}$"

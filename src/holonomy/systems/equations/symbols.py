@@ -35,8 +35,13 @@ class Names:
         self.parameters: dict[str, Any] = {}
         self._elements: dict[tuple[str, int], Any] = {}
         self._typed: dict[Any, Any] | None = None
+        taken = {*system.names, *system.parameters}
+        letters = [notation.letter(name) for name in system.parameters]
         for name, value in system.parameters.items():
-            self._add(name, np.asarray(value))
+            short = notation.letter(name)
+            # a letter that is another name, too, or stands for two parameters would make the formulas wrong
+            free = short not in taken and letters.count(short) == 1
+            self._add(name, np.asarray(value), short if free else name)
         self._unambiguous(system)
 
     def of(self, leaf: Leaf) -> sp.Expr:
@@ -47,11 +52,11 @@ class Names:
         groups = {"q": self.q, "v": self.v, "a": self.a, "p": self.p, "multiplier": self.multipliers, "t": (self.t,)}
         return groups[kind][element]
 
-    def _add(self, name: str, value: np.ndarray) -> None:
+    def _add(self, name: str, value: np.ndarray, shown: str) -> None:
         symbols = []
         for element, position in enumerate(np.ndindex(*value.shape)):
             symbol = sp.Symbol("_".join([name, *[str(i + 1) for i in position]]))
-            self.printed[symbol] = notation.latex(name, [str(i + 1) for i in position])
+            self.printed[symbol] = notation.latex(shown, [str(i + 1) for i in position])
             self.values[symbol] = float(value[position])
             self._elements[name, element] = symbol
             symbols.append(symbol)
