@@ -183,7 +183,11 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULES:
         value = importlib.import_module(f"holonomy.{name}")
     else:
-        raise AttributeError(f"holonomy has no public name {name!r}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, (*_ROOMS, *_MODULES), 1)
+        hint = f". Did you mean {near[0]}?" if near else ""
+        raise AttributeError(f"holonomy has no public name {name!r}{hint}")
     globals()[name] = value
     return value
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import jaxtyping
 import numpy as np
 import pytest
-from tests.motion.examples import double_pendulum, pendulum
+from tests.motion.examples import pendulum
 
 import holonomy as hl
 
@@ -87,9 +87,3 @@ def test_points_off_their_space_come_with_the_projection():
         hl.simulate(particle, [2.0, 0.0, 0.0], [0.0, 1.0, 0.0], 1.0, dt=0.1)
     with pytest.raises(ValueError, match=r"v0 is not tangent.*The tangent part is \[0\.0, 1\.0, 0\.0\]"):
         hl.simulate(particle, [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], 1.0, dt=0.1)
-
-
-def test_batched_runs_have_no_single_certificate():
-    run = jax.vmap(lambda q: hl.simulate(double_pendulum, q, jnp.zeros(2), 0.1, dt=0.05))(jnp.ones((3, 2)))
-    with pytest.raises(ValueError, match="one member of the batch"):
-        _ = run.certificate

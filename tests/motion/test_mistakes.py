@@ -1,6 +1,9 @@
 """The mistakes of a first day: each gives one sentence that names the argument, the value and what to write instead."""
 
 import math
+import re
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -42,7 +45,23 @@ def nothing(t, q, v):
     _ = 0.5 * v[0] ** 2
 
 
+def circle() -> hl.System:
+    free = hl.System.from_lagrangian(lambda t, q, v: v @ v, coordinates=("x", "y"))
+    return free.constrained(holonomic=lambda t, q: jnp.stack([q @ q - 1]))
+
+
+def sphere() -> hl.System:
+    return hl.System.from_lagrangian(lambda t, x, v: v @ v, coordinates=("x", "y", "z"), space=hl.Sphere(2))
+
+
 plain = system()
+
+
+@cache
+def run() -> Any:
+    return moved(plain, [1.0], [0.0], 0.5)
+
+
 MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
     "numbers as text": (
         lambda: moved(plain, ["1.0"], [0.0], 1.0),
@@ -97,17 +116,171 @@ MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
     ),
     "system last": (lambda: moved([1.0], [0.0], plain, 1.0), ValueError, "takes a hl.System first; got list"),
     "missing file": (lambda: hl.load("nowhere.nc"), ValueError, "There is no file nowhere.nc"),
+    "a folder that is not there": (
+        lambda: run().save("nowhere/run.nc"),
+        ValueError,
+        "The folder nowhere does not exist; make it first",
+    ),
+    "a file that is not known": (
+        lambda: run().save("run.xls"),
+        ValueError,
+        r"end in \.nc, \.csv, \.parquet; got 'run.xls'",
+    ),
+    "indefinite metric": (
+        lambda: moved(
+            hl.System.from_metric(lambda q: jnp.diag(jnp.array([1.0, -1.0])), coordinates=("x", "y")),
+            *[[0.0, 0.0]] * 2,
+            1.0,
+        ),
+        ValueError,
+        r"not positive definite at q0 = \[0\.0, 0\.0\]: its eigenvalues are -1, 1",
+    ),
+    "massless coordinate": (
+        lambda: moved(
+            hl.System.from_lagrangian(lambda t, q, v: v[0] ** 2, coordinates=("x", "y")), *[[0.0, 0.0]] * 2, 1.0
+        ),
+        ValueError,
+        "mass matrix is singular at the initial state",
+    ),
+    "element that is not there": (
+        lambda: system(lambda t, q, v: v[1] ** 2),
+        ValueError,
+        "takes an element that is not there: index 1 is out of bounds",
+    ),
+    "vector instead of a number": (
+        lambda: system(lambda t, q, v: v),
+        ValueError,
+        r"must return a single number, shape \(\)",
+    ),
+    "unknown parameter in a formula": (
+        lambda: system(lambda t, q, v, p: p.k * v[0] ** 2, parameters={"g": 1.0}),
+        ValueError,
+        "no parameter 'k'; there are g",
+    ),
+    "unknown parameter": (
+        lambda: hl.models.kepler().with_parameters(gm=1.0),
+        ValueError,
+        "no parameter 'gm'; it has m, mu. Did you mean",
+    ),
+    "parameter as text": (
+        lambda: system(lambda t, q, v, p: v[0] ** 2, parameters={"g": "9.81"}),
+        ValueError,
+        "parameter 'g' must be a real number",
+    ),
+    "a number of coordinates": (
+        lambda: hl.System.from_lagrangian(swing, coordinates=2),  # pyright: ignore[reportArgumentType]
+        ValueError,
+        r"names in a row, such as \('theta', 'phi'\).*got 2",
+    ),
+    "kind of a coordinate": (
+        lambda: hl.System.from_lagrangian(swing, coordinates={"theta": "degrees"}),
+        ValueError,
+        "unknown kind 'degrees'; the kinds are angle, length, number",
+    ),
+    "no coordinates": (lambda: hl.System.from_lagrangian(swing), ValueError, "Name the coordinates, such as"),
+    "too many values": (
+        lambda: moved(plain, [1.0, 2.0], [0.0], 1.0),
+        ValueError,
+        r"one entry per coordinate \(theta\)",
+    ),
+    "not a number": (lambda: moved(plain, [float("nan")], [0.0], 1.0), ValueError, "q0 must be finite"),
+    "negative step": (lambda: moved(plain, [1.0], [0.0], 1.0, dt=-0.1), ValueError, "dt must be positive"),
+    "step as text": (lambda: moved(plain, [1.0], [0.0], 1.0, dt="0.1"), ValueError, "dt must be a number; got '0.1'"),
+    "no time": (lambda: moved(plain, [1.0], [0.0], 0.0), ValueError, "t_end must differ from t0"),
+    "half a step saved": (
+        lambda: moved(plain, [1.0], [0.0], 1.0, save_every=1.5),
+        ValueError,
+        "a whole number of steps",
+    ),
+    "method without parentheses": (
+        lambda: moved(plain, [1.0], [0.0], 1.0, method=hl.RK4),
+        ValueError,
+        r"method must be one such as hl\.Gauss\(3\)",
+    ),
+    "method that cannot": (
+        lambda: moved(circle(), [1.0, 0.0], [0.0, 0.0], 1.0, method=hl.Gauss(2)),
+        ValueError,
+        r"cannot hold holonomic constraints.*use hl\.Rattle\(4\)",
+    ),
+    "start off the constraint": (
+        lambda: moved(circle(), [2.0, 0.0], [0.0, 0.0], 1.0),
+        ValueError,
+        "The nearest consistent state is",
+    ),
+    "start off the sphere": (
+        lambda: moved(sphere(), [1.0, 1.0, 0.0], [0.0, 0.0, 0.0], 1.0),
+        ValueError,
+        r"does not lie on Sphere.*The nearest point is \[0\.707",
+    ),
+    "bounce that gains energy": (
+        lambda: plain.constrained(unilateral=lambda t, q: q, restitution=1.5),
+        ValueError,
+        "between 0 .* and 1 .*; got 1.5",
+    ),
+    "shape of a force": (
+        lambda: plain.forced(lambda t, q, v: jnp.zeros(3)),
+        ValueError,
+        r"one component per coordinate, shape \(1,\)",
+    ),
+    "ensemble without dt": (
+        lambda: hl.ensemble(plain, [[1.0], [2.0]], [0.0], 1.0),
+        ValueError,
+        "one step for all its members: pass dt",
+    ),
+    "members that do not fit": (
+        lambda: hl.ensemble(plain, [[1.0], [2.0]], [[0.0]] * 3, 1.0, dt=0.1),
+        ValueError,
+        "q0s 2, v0s 3",
+    ),
+    "time outside": (lambda: run()(7.0), ValueError, r"times from 0 to 0\.5; asked for 7"),
+    "index outside": (lambda: run()[1000], IndexError, "There are 6 states, so an index is from -6 to 5"),
+    "variable that is none": (lambda: run()["phi"], KeyError, "no variable 'phi'; it has: theta, theta_dot"),
+    "name of a model": (
+        lambda: hl.models.keplar,
+        AttributeError,
+        r"no public name 'keplar'\. Did you mean kepler",
+    ),
+    "name of a function": (lambda: hl.simulat, AttributeError, r"no public name 'simulat'\. Did you mean simulate"),
+    "negative mass": (lambda: hl.models.kepler(m=-1.0), ValueError, "m is -1; it must be greater than 0"),
 }
+PAGE = Path(__file__).parents[2] / "docs" / "mistakes.md"
+HEAD = """# Mistakes, and what is said about them
+
+A mistake gives one sentence that names the argument, its value and what to write instead.
+`tests/motion/test_mistakes.py` makes each of these, and `python -m tests.motion.test_mistakes` writes this table.
+
+| mistake | the sentence |
+| --- | --- |
+"""
+
+
+@cache
+def sentence(name: str) -> str:
+    """What is said about a mistake."""
+    act, kind, _ = MISTAKES[name]
+    try:
+        act()
+    except kind as error:
+        return str(error.args[0])
+    raise AssertionError(f"nothing is said about {name}")
+
+
+def page() -> str:
+    """The table of all mistakes."""
+    rows = [(name, sentence(name).replace("|", "\\|").replace("<", "&lt;")) for name in MISTAKES]
+    return HEAD + "".join(f"| {name} | {said} |\n" for name, said in rows)
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_gives_a_sentence(name):
-    act, kind, words = MISTAKES[name]
-    with pytest.raises(kind, match=words) as error:
-        act()
-    text = str(error.value)
+    text = sentence(name)
+    assert re.search(MISTAKES[name][2], text)
     assert "\n" not in text
     assert len(text) < 400
+
+
+def test_the_table_of_mistakes_is_current():
+    assert page() == PAGE.read_text(), "run: python -m tests.motion.test_mistakes"
 
 
 def test_degrees_are_named():
@@ -141,3 +314,8 @@ def test_texts_of_systems_methods_and_events():
     assert repr(run.events).startswith("<Events: impact 0 at t = 0.4")
     assert repr(moved(plain, [1.0], [0.0], 0.2).events) == "<Events: none>"
     assert [repr(m) for m in (hl.RK4(), hl.Gauss(2), hl.Adaptive())][:2] == ["RK4()", "Gauss(2)"]
+
+
+if __name__ == "__main__":
+    jaxtyping.config.update("jaxtyping_disable", True)
+    PAGE.write_text(page())

@@ -103,7 +103,11 @@ def __getattr__(name: str) -> object:
     if name in _CATALOGUED:
         return find(name)
     if name not in _FILES:
-        raise AttributeError(f"holonomy.models has no public name {name!r}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, (*_CATALOGUED, *_FILES), 1)
+        hint = f". Did you mean {near[0]}?" if near else ""
+        raise AttributeError(f"holonomy.models has no public name {name!r}{hint}")
     module = importlib.import_module(f"holonomy.models.{_FILES[name]}")
     value = getattr(module, name)
     globals()[name] = value

@@ -135,7 +135,7 @@ def _time(name: str, value: Any) -> float:
     if isinstance(value, Tracer):
         raise ValueError(f"{name} decides how many steps are compiled, so it cannot be traced; pass a plain number.")
     try:
-        number = float(value)
+        number = float("") if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a number; got {value!r}.") from None
     if not np.isfinite(number):
@@ -214,6 +214,13 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
         system = massless.regular(system, np.float64(t), q, v, "the initial state q0")
         mass = np.asarray(system.mass_matrix(t, q, v))
         scaled = massless.eigenvalues(mass)[1]
+    if scaled[0] < 0 and system.kinetic is not None:
+        own = np.linalg.eigvalsh(0.5 * (mass + mass.T))
+        raise ValueError(
+            f"The metric is not positive definite at q0 = {np.asarray(q).tolist()}: its eigenvalues are "
+            f"{', '.join(f'{x:.4g}' for x in own)}, so some velocities have negative kinetic energy. Look for a wrong "
+            "sign, or describe the system by its Lagrangian if you mean it."
+        )
     if bool(scaled[0] > 0) != system.definite:
         system = replace(system, definite=bool(scaled[0] > 0))
     if facing is not None:

@@ -40,6 +40,11 @@ def coordinates(given: Sequence[str] | Mapping[str, str]) -> Coordinates:
     """Coordinates from names, or from a mapping of names to kinds."""
     if isinstance(given, str):
         given = (given,)
+    if not isinstance(given, Mapping | Sequence):
+        raise ValueError(
+            "coordinates are names in a row, such as ('theta', 'phi'), or a mapping to their kinds, such as "
+            f"{{'theta': 'angle'}}; got {given!r}."
+        )
     items: list[tuple[Any, str]]
     items = list(given.items()) if isinstance(given, Mapping) else [(name, "number") for name in given]
     if not items:

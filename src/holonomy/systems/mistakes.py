@@ -6,8 +6,11 @@ import inspect
 from collections.abc import Sequence
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
-from holonomy.types import ArrayFunction
+from holonomy.systems.parameters import Parameters
+from holonomy.types import AnyArray, ArrayFunction
 
 _ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
     (
@@ -55,6 +58,24 @@ def advice(error: Exception) -> str:
             return clause
     first = str(error).splitlines()[0] if str(error) else "no message"
     return f"{type(error).__name__}: {first}"
+
+
+def refuse_index(name: str, function: ArrayFunction, arguments: Sequence[AnyArray | Parameters]) -> None:
+    """Raise `ValueError` for a function that takes an element which its arguments do not have.
+
+    JAX takes the last element instead of one past the end. NumPy refuses, so the function is traced once more with
+    NumPy arrays as its arguments; what else goes wrong with these is no mistake of the function.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            jax.eval_shape(lambda: jnp.asarray(function(*arguments)))
+    except IndexError as error:
+        raise ValueError(
+            f"The {name} takes an element that is not there: {error}. Elements are counted from 0, and q and v have "
+            "one for each coordinate."
+        ) from None
+    except Exception:  # noqa: BLE001  a NumPy array is not a JAX array in all respects
+        return
 
 
 def refuse_signature(name: str, function: ArrayFunction, arguments: Sequence[str], parametric: bool) -> None:

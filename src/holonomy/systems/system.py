@@ -127,9 +127,12 @@ class System(eqx.Module):
 
         return _natural(frame, kinetic, potential, definite=True, positions=frame.positions(positions))
 
-    def with_parameters(self, **values: Numbers) -> System:
-        """The same system with some parameters at other values; nothing is traced or compiled again."""
-        return eqx.tree_at(lambda s: s.parameters, self, self.parameters.replace(values))
+    def with_parameters(self, values: Mapping[str, Numbers] | None = None, /, **more: Numbers) -> System:
+        """The same system with some parameters at other values, by name or as a mapping; nothing is traced or compiled
+        again."""
+        if values is not None and not isinstance(values, Mapping):
+            raise ValueError(f"with_parameters takes values by name, such as with_parameters(g=3.7); got {values!r}.")
+        return eqx.tree_at(lambda s: s.parameters, self, self.parameters.replace({**(values or {}), **more}))
 
     def forced(self, force: ArrayFunction | None = None, *, cartesian: ArrayFunction | None = None) -> System:
         r"""The system under one more force: a covector \(Q(t, q, v[, p])\), or `cartesian` forces F on its particles.

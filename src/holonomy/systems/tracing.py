@@ -71,6 +71,8 @@ class Frame:
             ) from error
         if nothing:
             raise ValueError(f"The {name} returned None: a return is missing at its end.")
+        known = [x if isinstance(x, Parameters) else np.full(x.shape, 0.5) for x in example]
+        mistakes.refuse_index(name, function, known)
         if complex_valued:
             raise ValueError(
                 f"The {name} must have real values, but it returns complex numbers, whose imaginary parts would be "
