@@ -13,8 +13,10 @@ depend on the origin.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -96,17 +98,50 @@ class Stall(NamedTuple):
         return Stall(best, best_whole, jnp.where(shrank, 0, self.since + 1))
 
 
+_values_alone: ContextVar[bool] = ContextVar("values_alone", default=False)
+
+
+@contextmanager
+def values_alone() -> Iterator[None]:
+    """While this is entered, roots are traced without the derivatives that nothing will ask for.
+
+    The equations that give a root its derivatives are those of its residual differentiated once more, and take longer
+    to trace than the root itself. Code that runs from the host, natively or in XLA, is never differentiated.
+    """
+    before = _values_alone.set(True)
+    try:
+        yield
+    finally:
+        _values_alone.reset(before)
+
+
+@jax.custom_jvp
+def _not_differentiable(z: Array) -> Array:
+    return z
+
+
+@_not_differentiable.defjvp
+def _(primals: Any, tangents: Any) -> Any:
+    raise NotImplementedError("A root that was traced for its value alone is being differentiated.")
+
+
 def implicit(
     residual: Callable[[Array], Array],
     find: Callable[[Array], tuple[Array, Flag, Count]],
     guess: Array,
     solve_map: Callable[[Callable[[Array], Array], Array], Array] | None = None,
+    *,
+    inner: bool = False,
 ) -> tuple[Array, Flag, Count]:
     """What `find` finds from `guess`: a root of `residual`, whether it was found, and the number of iterations.
 
     Derivatives of the root are those of the implicit function theorem, by `solve_map` of a linear map and the value
-    that it should have; without it the matrix of the map is formed.
+    that it should have; without it the matrix of the map is formed. An `inner` root is part of equations that a method
+    differentiates, so that it has derivatives always.
     """
+    if _values_alone.get() and not inner:
+        z, found, count = find(guess)
+        return _not_differentiable(z), found, count
 
     def find_as_floats(_: Callable[[Array], Array], start: Array) -> tuple[Array, Array]:
         # custom_root gives auxiliary outputs a tangent, which flags and counts cannot have

@@ -113,4 +113,4 @@ def velocity(
             return back_substitute(structured_solve.factor(structure, linear, y, definite), y)
         return solve(jax.jacfwd(linear)(jnp.zeros_like(y)), y, definite)
 
-    return implicit(residual, find, guess, solve_map)[0]
+    return implicit(residual, find, guess, solve_map, inner=True)[0]

@@ -22,6 +22,8 @@ from holonomy.trace.pickling import check_release, pack, unpack
 # Calls that mean nothing beyond what they call; those with derivatives of their own stay whole.
 _INLINED = frozenset(["jit", "pjit", "closed_call", "core_call"])
 
+_WORTH_KEEPING = 8  # instructions from which a traced call is kept; JAX spends as much time on the call as on these
+
 
 class Program:
     """A straight list of primitive applications on numbered slots, equal to any other of the same form.
@@ -32,7 +34,7 @@ class Program:
     hence one compiled function per form.
     """
 
-    __slots__ = ("__weakref__", "_hash", "instructions", "key", "outputs", "slots_in")
+    __slots__ = ("__weakref__", "_hash", "_once", "instructions", "key", "outputs", "slots_in")
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class Program:
         self.outputs = outputs
         self.key = key
         self._hash = hash(key)
+        self._once = jax.jit(self._evaluate) if len(instructions) >= _WORTH_KEEPING else self._evaluate
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (pack(self.instructions, (self.slots_in, self.outputs, self.key[:2])), __version__)
@@ -62,8 +65,13 @@ class Program:
     def __call__(self, *inputs: Any) -> list[Any]:
         """Evaluate on inputs followed by constants; works on tracers, so it differentiates and batches.
 
-        Traced in double precision, it computes in single when an input is single.
+        While something is traced this is a call of one function that JAX traces once and whose derivatives JAX keeps,
+        so that a method may ask for a system's functions and their derivatives as often as it likes.
         """
+        return (self._once if any(isinstance(x, Tracer) for x in inputs) else self._evaluate)(*inputs)
+
+    def _evaluate(self, *inputs: Any) -> list[Any]:
+        """Every instruction in turn. Traced in double precision, it computes in single when an input is single."""
         single = any(jax.typeof(x).dtype == np.float32 for x in inputs)
         slots = [_single(x) for x in inputs] if single else list(inputs)
         for primitive, params, arguments, _ in self.instructions:

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from holonomy.root_finding import values_alone
 from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.lowering.limits import Limits
 from holonomy.trace.lowering.statements import Unsupported, attempt
@@ -92,4 +93,8 @@ def _dtype(x: Any) -> str:
 
 
 def _jitted(function: Callable[..., Any]) -> Any:
-    return _jits.get(function, lambda: jax.jit(function))
+    def undifferentiated(*args: Any) -> Any:
+        with values_alone():
+            return function(*args)
+
+    return _jits.get(function, lambda: jax.jit(undifferentiated))
