@@ -16,6 +16,7 @@ from holonomy.root_finding import Iterate, implicit, iterate
 from holonomy.systems import structured_solve
 from holonomy.systems.dense_solve import Factored, back_substitute, factor, solve
 from holonomy.systems.mass_structure import MassStructure
+from holonomy.trace.repeat import jacobian
 from holonomy.types import Count, Flag, Matrix, Number, Scalar, Vector
 
 Lagrangian = Callable[[Number, Vector, Vector], Scalar]
@@ -31,7 +32,7 @@ def momentum(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> Vector:
 
 def mass_matrix(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> Matrix:
     r"""\(\partial^2 L/\partial v^2\)."""
-    return jax.jacfwd(lambda w: momentum(lagrangian, t, q, w))(v)
+    return jacobian(lambda w: momentum(lagrangian, t, q, w), v)
 
 
 def energy_function(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> Scalar:

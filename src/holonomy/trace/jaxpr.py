@@ -6,7 +6,7 @@ sees only `Jaxpr` and `Equation` below, in which
 
 - every kind of call (`jit`, functions with derivatives of their own, checkpoints, solvers that carry their solution) is
   an equation `call` with the one parameter `jaxpr`;
-- `scan` has the parameters `jaxpr`, `num_consts`, `num_carry`, `length` and `reverse`, `while` has `cond_jaxpr`,
+- `scan` has the parameters `jaxpr`, `num_consts`, `num_carry`, `length`, `reverse` and `unroll`, `while` has `cond_jaxpr`,
   `body_jaxpr`, `cond_nconsts` and `body_nconsts`, `cond` has `branches`;
 - all other primitives keep their names and parameters.
 """
@@ -135,7 +135,7 @@ class _Reader:
         else:  # since JAX 0.11: three trees, for constants, loop variables and rows
             consts, carry, _ = map(len, old["ft_in"].unpack())
         params = {"jaxpr": self.jaxpr(old["jaxpr"]), "num_consts": consts, "num_carry": carry}
-        return Equation("scan", params | {k: old[k] for k in ("length", "reverse")}, eqn.invars, eqn.outvars)
+        return Equation("scan", params | {k: old[k] for k in ("length", "reverse", "unroll")}, eqn.invars, eqn.outvars)
 
     def linear_solve(self, eqn: Any) -> Equation:
         """A solve with derivatives of its own, as a call of its solver."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.methods.gauss import Gauss
 from holonomy.motion.methods.runge_kutta import AbstractRungeKutta
 from holonomy.motion.methods.splitting import AbstractSplitting
 from holonomy.systems import System
@@ -12,8 +13,8 @@ from holonomy.trace.native.engine import Engine
 
 # Above this a machine function of single numbers grows faster than what it saves; XLA works on whole arrays.
 LARGEST = 12
-# The same for explicit steps whose work grows like the size of the system: those of systems that bring an acceleration
-# of their own, or whose mass matrix is diagonal.
+# The same for steps whose work grows like the size of the system: explicit ones of systems that bring an acceleration
+# of their own, and those, of Gauss too, of systems whose mass matrix is diagonal.
 LARGEST_DIRECT = 128
 # Arrays of all walls stay in memory, what concerns the few that are looked at is taken apart.
 MANY_WALLS = Limits(scalars=64, carried=64)
@@ -21,10 +22,12 @@ MANY_WALLS = Limits(scalars=64, carried=64)
 
 def engine_for(system: System, method: AbstractMethod, wanted: str | None) -> Engine:
     """The engine `wanted`, or if that is None native code where it suits the system and the method, else XLA."""
-    explicit = not system.constraints and isinstance(method, AbstractRungeKutta | AbstractSplitting)
-    by_division = system.mass is not None and system.mass.kind == "diagonal"
+    free = not system.constraints
+    explicit = free and isinstance(method, AbstractRungeKutta | AbstractSplitting)
+    by_division = system.flat and system.mass is not None and system.mass.kind == "diagonal"
     by_vertex = isinstance(system, World) and isinstance(method, AbstractSplitting)
     direct = explicit and (system.direct is not None or by_division or by_vertex)
-    largest = LARGEST_DIRECT if direct else LARGEST
+    linear = direct or (free and by_division and isinstance(method, Gauss))
+    largest = LARGEST_DIRECT if linear else LARGEST
     limits = MANY_WALLS if system.constraints.walls.window else None
     return Engine(wanted, small=method.scalar and system.space.point_dim <= largest, limits=limits)

@@ -15,6 +15,7 @@ from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.systems import System
 from holonomy.systems.result_code import Code
+from holonomy.trace.repeat import each
 from holonomy.types import Point, Tangent, Time
 
 # Velocities from which the next are guessed: beyond this, carrying a polynomial on multiplies rounding too much.
@@ -101,7 +102,7 @@ class Gauss(AbstractMethod):
         @jax.jit  # traced once, though the equations need it in several places
         def gradients(w: Any) -> tuple[Any, Any, Any]:
             positions = y[None] + until_stages(w)
-            slopes = jax.vmap(lambda *at: moving_chart.slopes(local, *at))(times, positions, w)
+            slopes = each(lambda *at: moving_chart.slopes(local, *at), times, positions, w)
             start = moving_chart.plain_momentum(
                 local, p, until_end(w), until_end(slopes.position), until_end(slopes.base)
             )

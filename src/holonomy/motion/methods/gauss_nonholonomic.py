@@ -27,6 +27,7 @@ from holonomy.systems.constraints import project
 from holonomy.systems.constraints.kkt import with_idle
 from holonomy.systems.dense_solve import back_substitute, eliminate_or_pass, factor
 from holonomy.systems.result_code import Code
+from holonomy.trace.repeat import each
 from holonomy.types import Time
 
 
@@ -47,7 +48,7 @@ def step(
         return z[: s * n].reshape(s, n), z[s * n : (s + 1) * n], z[(s + 1) * n :]
 
     def slopes(w: Any) -> moving_chart.Slopes:
-        return jax.vmap(lambda *at: moving_chart.slopes(local, *at))(times, y[None] + h * (a @ w), w)
+        return each(lambda *at: moving_chart.slopes(local, *at), times, y[None] + h * (a @ w), w)
 
     def moves(w: Any, at: moving_chart.Slopes, mu: Any) -> tuple[Any, Any, Any]:
         """The move, the momentum in the chart with which the step begins, and what is added to it until its end."""

@@ -15,6 +15,7 @@ from holonomy.systems import lagrangian
 from holonomy.systems.constraints.conditions import Held
 from holonomy.systems.dense_solve import back_substitute, factor
 from holonomy.systems.in_chart import Local
+from holonomy.trace.repeat import each, jacobian
 from holonomy.types import Time, Vector
 
 # Stage velocities, then h times the multipliers of the stages.
@@ -59,7 +60,7 @@ class Equations:
         """Balance of momenta at the stages, then the conditions, over h where they are of positions."""
         velocities, reactions = self.split(z)
         positions = self.positions(velocities)
-        force, momentum = jax.vmap(self._forces)(self.times, positions, velocities, reactions)
+        force, momentum = each(self._forces, self.times, positions, velocities, reactions)
         balance = momentum - (self.p[None] + self.h * (self.a @ force))
         if self.held is None:
             return balance.ravel()
@@ -77,7 +78,7 @@ class Equations:
             if self.s == 3:
                 rows.append(self.h * self._second(held, end, y, w, reactions[-1])[:m])
         if held.counts[1]:
-            rows += [held.rates(self.times[i], positions[i], velocities[i])[m:] for i in inner]
+            rows += list(each(lambda *at: held.rates(*at)[m:], self.times, positions, velocities))
         if held.idle is None:
             return rows
         # s conditions of each wall that is not in contact: its multipliers are zero
@@ -103,7 +104,8 @@ class Equations:
             velocities[-1],
             None if reactions is None else reactions[-1],
         )
-        by_q, by_w = (jax.jacfwd(self._forces, argnums=k)(t, y, w, reaction) for k in (1, 2))
+        by_q = jacobian(lambda x: self._forces(t, x, w, reaction), y)
+        by_w = jacobian(lambda u: self._forces(t, y, u, reaction), w)
         mass, h, a = by_w[1], self.h, self.a
         matrix = _blocks(jnp.eye(self.s, dtype=y.dtype), mass)
         matrix = matrix + h * _blocks(a, by_q[1] - by_w[0]) - h * h * _blocks(a @ a, by_q[0])
@@ -119,7 +121,7 @@ class Equations:
         """Derivatives of the conditions, in the order of `_conditions`."""
         m, k = held.counts
         a, h, unit = self.a, self.h, jnp.eye(self.s, dtype=y.dtype)
-        bend = jax.jacfwd(lambda x: held.rates(t, x, w))(y)
+        bend = jacobian(lambda x: held.rates(t, x, w), y)
         last = slice(self.s - 1, self.s)
 
         def on_velocities(block: Any) -> Any:

@@ -17,14 +17,15 @@ class Limits:
     """What is taken apart and what is kept whole.
 
     An array is taken apart into scalars up to `scalars` elements; an argument, result or loop variable up to `carried`.
-    `nodes` bounds the whole graph, `unrolled` the work of a scan that is written out, `solve` the size of a matrix
-    factorised in scalars (`pivoted` with pivoting).
+    `nodes` bounds the whole graph, `unrolled` the work of a scan that is written out and `rows` that of one over
+    independent rows (`trace.repeat`), `solve` the size of a matrix factorised in scalars (`pivoted` with pivoting).
     """
 
     scalars: int = 4096
     carried: int = 256
     nodes: int = 150_000
     unrolled: int = 600
+    rows: int = 20_000
     solve: int = 16
     pivoted: int = 6
 

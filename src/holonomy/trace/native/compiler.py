@@ -24,6 +24,7 @@ from holonomy.trace.lowering.lower import Lowering
 from holonomy.trace.lowering.statements import Plan, Unsupported, attempt
 from holonomy.trace.native.machine import Loaded, load, vector_width
 from holonomy.trace.native.module import module
+from holonomy.trace.repeat import one_by_one
 
 __all__ = ["Compiled", "Limits", "Unsupported", "compilations", "compile", "forget"]
 
@@ -147,7 +148,7 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
     taken apart into scalars and what stays in memory; by default as much as is worth it.
     Raises `Unsupported` for what has no native form, and for nothing else that happens after tracing.
     """
-    with values_alone():
+    with values_alone(), one_by_one():
         jaxpr, shape = traced(fun, example_args)
     with attempt("reading the traced function"):
         form = Form(jaxpr)
@@ -158,7 +159,7 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
 
 def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str, int, Plan, list[np.ndarray]]:
     """What `compile` would build: LLVM code, its scratch bytes, its plan, and its hidden arguments."""
-    with values_alone():
+    with values_alone(), one_by_one():
         jaxpr, _ = traced(fun, example_args)
     with attempt("reading the traced function"):
         form = Form(jaxpr)

@@ -154,7 +154,8 @@ def _scan(low: Lowering, site: Site, *values: Value) -> list[Value]:
     small = all(isinstance(v, Scalars) for v in (*carry, *xs))
     ys_size = sum(int(np.prod(shape, dtype=int)) for shape, _ in site.results[nc:])
     work = length * cost(params["jaxpr"])
-    if low.flat or length <= 1 or (small and work <= low.limits.unrolled and ys_size <= low.limits.scalars):
+    most = low.limits.rows if params["unroll"] >= length else low.limits.unrolled
+    if low.flat or length <= 1 or (small and work <= most and ys_size <= low.limits.scalars):
         return _scan_unrolled(low, site, consts, carry, xs)
     return _scan_looped(low, site, consts, carry, xs)
 
