@@ -98,21 +98,22 @@ class Stall(NamedTuple):
         return Stall(best, best_whole, jnp.where(shrank, 0, self.since + 1))
 
 
-_values_alone: ContextVar[bool] = ContextVar("values_alone", default=False)
+_derivatives: ContextVar[bool] = ContextVar("derivatives", default=True)
 
 
 @contextmanager
-def values_alone() -> Iterator[None]:
-    """While this is entered, roots are traced without the derivatives that nothing will ask for.
+def derivatives_of_roots(wanted: bool) -> Iterator[None]:
+    """While this is entered, roots are traced with their derivatives or, where nothing will ask for those, without.
 
     The equations that give a root its derivatives are those of its residual differentiated once more, and take longer
-    to trace than the root itself. Code that runs from the host, natively or in XLA, is never differentiated.
+    to trace than the root itself. Code that runs from the host, natively or in XLA, is not differentiated from outside;
+    a function that differentiates steps inside it says that it wants them.
     """
-    before = _values_alone.set(True)
+    before = _derivatives.set(wanted)
     try:
         yield
     finally:
-        _values_alone.reset(before)
+        _derivatives.reset(before)
 
 
 @jax.custom_jvp
@@ -139,7 +140,7 @@ def implicit(
     that it should have; without it the matrix of the map is formed. An `inner` root is part of equations that a method
     differentiates, so that it has derivatives always.
     """
-    if _values_alone.get() and not inner:
+    if not _derivatives.get() and not inner:
         z, found, count = find(guess)
         return _not_differentiable(z), found, count
 

@@ -24,6 +24,7 @@ from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.problem import Problem
 from holonomy.motion.run.result import Result
+from holonomy.root_finding import derivatives_of_roots
 from holonomy.study.problem import stepping, steps_of
 from holonomy.systems import System, lagrangian
 from holonomy.systems.dense_solve import solve
@@ -242,7 +243,8 @@ def _carried(
 
 
 def _tangent(function: Any, at: tuple[Any, ...], along: tuple[Any, ...]) -> Any:
-    return jax.jvp(function, at, along)[1]
+    with derivatives_of_roots(True):
+        return jax.jvp(function, at, along)[1]
 
 
 def _orthonormal(frame: Any) -> tuple[Any, Any]:

@@ -6,8 +6,8 @@ sees only `Jaxpr` and `Equation` below, in which
 
 - every kind of call (`jit`, functions with derivatives of their own, checkpoints, solvers that carry their solution) is
   an equation `call` with the one parameter `jaxpr`;
-- `scan` has the parameters `jaxpr`, `num_consts`, `num_carry`, `length`, `reverse` and `unroll`, `while` has `cond_jaxpr`,
-  `body_jaxpr`, `cond_nconsts` and `body_nconsts`, `cond` has `branches`;
+- `scan` has the parameters `jaxpr`, `num_consts`, `num_carry`, `length`, `reverse` and `unroll`, `while` has
+  `cond_jaxpr`, `body_jaxpr`, `cond_nconsts` and `body_nconsts`, `cond` has `branches`;
 - all other primitives keep their names and parameters.
 """
 

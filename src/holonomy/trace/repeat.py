@@ -1,7 +1,7 @@
 """The same function on every row of arrays: side by side in XLA, one row after another in native code.
 
-XLA is quickest with one operation on all rows. Native code writes out every operation on every number, so that rows side
-by side make the code longer by their number; where a row takes much work it becomes a loop instead.
+XLA is quickest with one operation on all rows. Native code writes out every operation on every number, so that rows
+side by side make the code longer by their number; where a row takes much work it becomes a loop instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from holonomy.types import AnyArray, Vector
+from holonomy.types import Vector
 
 _one_by_one: ContextVar[bool] = ContextVar("one_by_one", default=False)
 

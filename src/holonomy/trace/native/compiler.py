@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from holonomy.root_finding import values_alone
+from holonomy.root_finding import derivatives_of_roots
 from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.form import Form
 from holonomy.trace.graph.dag import DTYPES, dtype_name
@@ -148,7 +148,7 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
     taken apart into scalars and what stays in memory; by default as much as is worth it.
     Raises `Unsupported` for what has no native form, and for nothing else that happens after tracing.
     """
-    with values_alone(), one_by_one():
+    with derivatives_of_roots(False), one_by_one():
         jaxpr, shape = traced(fun, example_args)
     with attempt("reading the traced function"):
         form = Form(jaxpr)
@@ -159,7 +159,7 @@ def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Lim
 
 def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str, int, Plan, list[np.ndarray]]:
     """What `compile` would build: LLVM code, its scratch bytes, its plan, and its hidden arguments."""
-    with values_alone(), one_by_one():
+    with derivatives_of_roots(False), one_by_one():
         jaxpr, _ = traced(fun, example_args)
     with attempt("reading the traced function"):
         form = Form(jaxpr)

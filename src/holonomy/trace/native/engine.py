@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from holonomy.root_finding import values_alone
+from holonomy.root_finding import derivatives_of_roots
 from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.lowering.limits import Limits
 from holonomy.trace.lowering.statements import Unsupported, attempt
@@ -94,7 +94,7 @@ def _dtype(x: Any) -> str:
 
 def _jitted(function: Callable[..., Any]) -> Any:
     def undifferentiated(*args: Any) -> Any:
-        with values_alone():
+        with derivatives_of_roots(False):
             return function(*args)
 
     return _jits.get(function, lambda: jax.jit(undifferentiated))
