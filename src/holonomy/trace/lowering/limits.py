@@ -23,7 +23,7 @@ class Limits:
 
     scalars: int = 4096
     carried: int = 256
-    nodes: int = 150_000
+    nodes: int = 250_000
     unrolled: int = 600
     rows: int = 20_000
     solve: int = 16
