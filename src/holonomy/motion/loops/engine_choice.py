@@ -24,10 +24,10 @@ def engine_for(system: System, method: AbstractMethod, wanted: str | None) -> En
     """The engine `wanted`, or if that is None native code where it suits the system and the method, else XLA."""
     free = not system.constraints
     explicit = free and isinstance(method, AbstractRungeKutta | AbstractSplitting)
-    by_division = system.flat and system.mass is not None and system.mass.kind == "diagonal"
+    by_division = system.mass is not None and system.mass.kind == "diagonal"
     by_vertex = isinstance(system, World) and isinstance(method, AbstractSplitting)
     direct = explicit and (system.direct is not None or by_division or by_vertex)
-    linear = direct or (free and by_division and isinstance(method, Gauss))
+    linear = direct or (free and system.flat and by_division and isinstance(method, Gauss))
     largest = LARGEST_DIRECT if linear else LARGEST
     limits = MANY_WALLS if system.constraints.walls.window else None
     return Engine(wanted, small=method.scalar and system.space.point_dim <= largest, limits=limits)
