@@ -8,6 +8,9 @@ Chains of links are `Pendulum` and `ElasticPendulum`, with `accelerations` and `
 length, `to_elastic` and `to_rigid` between them, and `reach`, `chain_points` to drag one. `Linkage` is a chain pinned
 at both ends, and the geometry of the sphere of its configurations.
 
+Bodies for `hl.World` are built by the functions of `holonomy.models.bodies`: `rod`, `triangle`, `ring`, `chain`,
+`cloth`, `cubic_lattice` and `tetrahedral_lattice`, placed in a space.
+
 Movers, for `hl.perform`: `Purcell` and `links`, `PushMePullYou` and `three_spheres` swim in a viscous fluid; `raft`,
 `falling_cat`, `space_robot` and `curved_body` have momentum zero; `car`, `snake` and `snakeboard` have wheels.
 """
@@ -20,6 +23,7 @@ from typing import TYPE_CHECKING
 from holonomy.models.catalogue import Model, Parameter, catalogue, find
 
 if TYPE_CHECKING:
+    from holonomy.models import bodies
     from holonomy.models.linkages.linkage import Linkage
     from holonomy.models.movers.inertial import curved_body, falling_cat, raft, space_robot
     from holonomy.models.movers.wheels import car, snake, snakeboard
@@ -71,6 +75,7 @@ __all__ = [
     "Purcell",
     "PushMePullYou",
     "accelerations",
+    "bodies",
     "car",
     "catalogue",
     "chain_points",
@@ -102,6 +107,8 @@ def __getattr__(name: str) -> object:
     """Models by their names; what needs JAX loads on first use."""
     if name in _CATALOGUED:
         return find(name)
+    if name == "bodies":
+        return importlib.import_module("holonomy.models.bodies")
     if name not in _FILES:
         from difflib import get_close_matches
 

@@ -14,7 +14,7 @@ from holonomy.spaces.base import AbstractSpace, Picture
 from holonomy.spaces.hyperbolic import Hyperbolic
 from holonomy.spaces.power import Power
 from holonomy.spaces.product import Product
-from holonomy.spaces.smooth import arc, sine
+from holonomy.spaces.smooth import arc, length, sine
 from holonomy.types import Covector, Local, LocalLike, Number, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
@@ -213,6 +213,11 @@ class Carried(AbstractSpace):
     def pictures(self) -> dict[str, Picture]:
         """Those of the space, at the points that are carried out."""
         return {name: lambda x, p=picture: p(self.points(x)) for name, picture in self.space.pictures().items()}
+
+    def away(self, x: Point) -> Scalar:
+        """How far the centre of the points is from the origin, in radii."""
+        s = self._centre(self.split(x)[0])
+        return jnp.arcsinh(length(s))
 
     def _centre(self, local: Array) -> Array:
         """The spacelike part of the unit vector along the sum of all points: their centre, whatever the isometry."""

@@ -65,12 +65,15 @@ def sphere_exp(x: Ambient, v: Ambient) -> Ambient:
 def sphere_geodesic(x: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
     r"""\(x\cos|v|t + v\,\sin(|v|t)/|v|\) and its derivative by t.
 
-    The new point is made a unit vector and the velocity orthogonal to it, so that long motions stay on the sphere.
+    The velocity is made orthogonal to the new point, which keeps long motions on the sphere; scaling the point to
+    length 1 in every step would move the energy to one side.
     """
     square = dot(v, v)
-    c, s = cosine(square * t * t, 1), t * sine(square * t * t, 1)
-    point = unit(x * c + v * s)
-    velocity = v * c - x * (square * s)
+    z = square * t * t
+    fall, s = z * versine(z, 1), t * sine(z, 1)
+    # Changes are added: the product with a rounded cosine near 1 would err to the same side in every step.
+    point = x + (v * s - x * fall)
+    velocity = v - (v * fall + x * (square * s))
     return point, velocity - dot(point, velocity) * point
 
 
@@ -223,8 +226,9 @@ def hyper_exp(s: Ambient, v: Ambient) -> Ambient:
 def hyper_geodesic(s: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
     r"""\(s\cosh|v|t + v\,\sinh(|v|t)/|v|\) and its derivative by t, spacelike parts."""
     square = hyper_inner(s, v, v)
-    c, sh = cosine(square * t * t, -1), t * sine(square * t * t, -1)
-    return s * c + v * sh, v * c + s * (square * sh)
+    z = square * t * t
+    rise, sh = z * versine(z, -1), t * sine(z, -1)
+    return s + (s * rise + v * sh), v + (v * rise + s * (square * sh))
 
 
 def hyper_sharp(s: Ambient, covector: Ambient) -> Ambient:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,10 +16,7 @@ from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Statu
 from holonomy.motion.methods.compositions import COMPOSITIONS
 from holonomy.systems import System, tracing
 from holonomy.systems.bodies import World
-from holonomy.types import Point, Tangent, Time
-
-Flow = Callable[[Any, Any, Any], tuple[Any, Any]]
-Kick = Callable[[Any, Any, Any], Any]
+from holonomy.types import Point, Tangent, Time, Tree
 
 
 class AbstractSplitting(AbstractMethod):
@@ -59,24 +56,25 @@ class AbstractSplitting(AbstractMethod):
         return PositionVelocity(q, v)
 
     def step(self, system: System, t: Time, h: Time, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
-        drift_by, kick_by = _flows(system, state.q)
+        flows = _flows(system, state.q)
         kicks = np.asarray(self.parts)
         drifts = 0.5 * (np.append(kicks, 0.0) + np.append(0.0, kicks))  # neighbouring half drifts are one
 
         def part(now: Any, lengths: Any) -> tuple[Any, None]:
-            s, q, v = now
+            s, x, u = now
             drift, kick = lengths
-            q, v = drift_by(drift * h, q, v)
+            x, u = flows.drift(drift * h, x, u)
             s = s + drift * h
-            return (s, q, v + (kick * h) * kick_by(s, q, v)), None
+            return (s, x, u + (kick * h) * flows.kick(s, x, u)), None
 
+        begin = (t, *flows.enter(*state))
         if kicks.size == 1:
-            (_, q, v), _ = part((t, *state), (drifts[0], kicks[0]))
+            (_, x, u), _ = part(begin, (drifts[0], kicks[0]))
         else:
             lengths = jnp.asarray(drifts[:-1], state.q.dtype), jnp.asarray(kicks, state.q.dtype)
-            (_, q, v), _ = jax.lax.scan(part, (t, *state), lengths)
-        q, v = drift_by(drifts[-1] * h, q, v)
-        return PositionVelocity(*system.space.recentred(q, v)), fine(kicks.size)
+            (_, x, u), _ = jax.lax.scan(part, begin, lengths)
+        end = flows.leave(state.q, *flows.drift(drifts[-1] * h, x, u))
+        return PositionVelocity(*end), fine(kicks.size)
 
     def read(self, system: System, t: Time, state: PositionVelocity) -> tuple[Point, Tangent]:
         return state.q, state.v
@@ -126,12 +124,26 @@ class Verlet(AbstractSplitting):
         return "Verlet()"
 
 
-def _flows(system: System, q: Point) -> tuple[Flow, Kick]:
-    """The exact flow of the kinetic part, and the acceleration of the potential part with the forces."""
-    if isinstance(system, World):
-        return system.drift, system.kick
-    local = system.local(q)
-    return (lambda h, x, v: (x + h * v, v)), local.acceleration
+class Flows(NamedTuple):
+    """The exact flow of the kinetic part and the acceleration of the potential part, in arrays of their own."""
+
+    enter: Callable[[Tree, Tree], tuple[Tree, Tree]]
+    drift: Callable[[Tree, Tree, Tree], tuple[Tree, Tree]]
+    kick: Callable[[Tree, Tree, Tree], Tree]
+    leave: Callable[[Tree, Tree, Tree], tuple[Tree, Tree]]
+
+
+def _flows(system: System, q: Point) -> Flows:
+    if not isinstance(system, World):
+        return Flows(_same, lambda h, x, v: (x + h * v, v), system.local(q).acceleration, lambda q, x, v: (x, v))
+    many = system.many
+    if many is not None:
+        return Flows(many.enter, many.drift, many.kick, lambda q, x, v: system.recentred(*many.leave(q, x, v)))
+    return Flows(_same, system.drift, system.kick, lambda q, x, v: system.recentred(x, v))
+
+
+def _same(q: Any, v: Any) -> tuple[Any, Any]:
+    return q, v
 
 
 def why_not_separable(system: System) -> str:

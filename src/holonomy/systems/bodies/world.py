@@ -16,12 +16,14 @@ from holonomy.spaces import axes as axis
 from holonomy.systems import tracing
 from holonomy.systems.bodies import checks, energies
 from holonomy.systems.bodies.body import Body, Elements
+from holonomy.systems.bodies.many_vertices import ManyVertices, Neighbours, neighbours
 from holonomy.systems.constraints.conditions import Constraints
 from holonomy.systems.parameters import Parameters
 from holonomy.systems.system import System
 from holonomy.trace.function import Function
 from holonomy.types import AnyArray, Number, Numbers, Point, PointLike, Scalar, ScalarFunction, Tangent, VectorLike
 
+_AWAY = 0.3  # distance of the centre from the origin, in radii, from which it is worth to move it back
 A = TypeVar("A", Array, np.ndarray, AnyArray)
 
 
@@ -53,6 +55,7 @@ class World(System):
     springs: Elements | None = eqx.field(kw_only=True)
     rods: Elements | None = eqx.field(kw_only=True)
     balls: Elements | None = eqx.field(kw_only=True)
+    neighbours: Neighbours | None = eqx.field(kw_only=True)
     singular: bool = eqx.field(static=True, kw_only=True)
 
     def __init__(
@@ -74,6 +77,8 @@ class World(System):
         self.singular = energies.may_be_singular(space, given, potential, interaction)
         terms = energies.by_kind(space, given, potential, interaction)
         self.energy_terms = {kind: frame.scalar(kind, _of_state(self, energy)) for kind, energy in terms.items()}
+        only_springs = set(terms) == {"springs"}
+        self.neighbours = neighbours(space, self.count, self.springs) if only_springs else None
         kinetic, whole = _kinetic(self), self.energy_terms
 
         def total(t: Any, q: Any) -> Any:
@@ -104,6 +109,18 @@ class World(System):
             force = force + self.raw_force(t, q, v)
         rows = self.points(self.space.sharp(q, force)) / jnp.asarray(self.masses, q.dtype)[:, None]
         return jnp.concatenate([rows.reshape(-1), jnp.zeros(q.shape[0] - rows.size, q.dtype)])
+
+    @property
+    def many(self) -> ManyVertices | None:
+        """The same flows for many vertices at once, where there are many and springs are all that acts."""
+        return None if self.neighbours is None or self.forces else ManyVertices(self, self.neighbours)
+
+    def recentred(self, q: Point, v: Tangent) -> tuple[Point, Tangent]:
+        """The state written near the origin where it has moved away from it."""
+        if not isinstance(self.space, Carried):
+            return q, v
+        space = self.space
+        return jax.lax.cond(space.away(q) > _AWAY, lambda x, u: space.recentred(x, u), lambda x, u: (x, u), q, v)
 
     # ── asking ────────────────────────────────────────────────────────────────────────────────────────
 
