@@ -60,6 +60,7 @@ _ROOMS = {
     "perform": "locomotion",
     "holonomy": "locomotion",
     "optimal_gait": "locomotion",
+    "steer": "locomotion",
     "ensemble": "study",
     "ghost": "study",
     "lyapunov": "study",
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     from holonomy.locomotion import holonomy as holonomy
     from holonomy.locomotion import optimal_gait as optimal_gait
     from holonomy.locomotion import perform as perform
+    from holonomy.locomotion import steer as steer
     from holonomy.models import ElasticPendulum as ElasticPendulum
     from holonomy.models import Linkage as Linkage
     from holonomy.models import Pendulum as Pendulum

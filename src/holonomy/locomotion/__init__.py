@@ -19,3 +19,5 @@ from holonomy.locomotion.mover import Mover as Mover
 from holonomy.locomotion.optimal import optimal_gait as optimal_gait
 from holonomy.locomotion.perform import Performance as Performance
 from holonomy.locomotion.perform import perform as perform
+from holonomy.locomotion.steering import Steering as Steering
+from holonomy.locomotion.steering import steer as steer

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,20 +18,16 @@ from holonomy.locomotion.groups import GroupSpace, Isometries, LieGroup, Transla
 from holonomy.locomotion.local_form import connection_at, curvature_at, power_at
 from holonomy.locomotion.mover import Mover
 from holonomy.locomotion.reconstruct import Journey, begin, reconstruct, step
+from holonomy.locomotion.search import jacobian, least_cost, newton
 from holonomy.spaces import SE2
-from holonomy.trace.native.engine import Engine
 from holonomy.types import Number, VectorLike
 
 _HARMONICS = 9
 _STEPS = 24  # of reconstruction while searching
 _NODES = 8  # times at which the unknowns of Wong's equations are taken; divides _STEPS
 _COARSE = 7  # harmonics of the gait from which Wong's equations are solved
-_OUTSIDE = 1e6
 _CLOSE = 1e-9  # relative: how well the displacement must be met
 _KEPT = 1e-10  # relative size of Fourier coefficients of an extremal that are kept; below are errors of integration
-
-
-Derivative: TypeAlias = Callable[[Mover, Array, Array], tuple[Array, Array]]
 
 
 class Problem(NamedTuple):
@@ -182,70 +178,30 @@ def _outcome_along(
     return jax.jvp(value, (rows,), (direction,))
 
 
-def jacobian(function: Derivative, mover: Mover, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A function's value at an array and its derivatives by all entries, last axis, all directions as one batch."""
-    directions = np.eye(at.size).reshape(at.size, *at.shape)
-    engine = Engine(None)
-    batch = engine.batch(function, (mover, at, directions[0])) if engine.native else None
-    if batch is None:
-        values, slopes = jax.jit(jax.vmap(function, in_axes=(None, None, 0)))(mover, at, directions)
-    else:
-        values, slopes = batch(mover, at, directions, axes=(None, None, 0))
-    return np.asarray(values[0]), np.asarray(slopes).T
-
-
 def _descend(mover: Mover, problem: Problem, first: np.ndarray, *, coarse: bool = False) -> Gait:
-    from scipy.optimize import minimize
-
     size = _coordinates(mover.lie) or 0
     w, u = np.linalg.eigh(np.asarray(mover.power(first[0])))
     root = u / np.sqrt(w)  # the search is in coordinates in which the metric of power is 1 in the middle
-    seen: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+    rows = np.concatenate([problem.wanted, np.arange(size, size + 1 + len(mover.sentences))])
+    weights, aim = np.ones(len(rows)), np.zeros(len(rows))
+    weights[: len(problem.wanted)], aim[: len(problem.wanted)] = 1.0 / problem.scale, problem.target
 
     def place(y: np.ndarray) -> np.ndarray:
         return y.reshape(first.shape) @ root.T
 
     def look(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        key = y.tobytes()
-        if key not in seen:
-            values, slopes = jacobian(_outcome_along, mover, place(y))
-            slopes = (slopes.reshape(-1, *first.shape) @ root).reshape(len(values), -1)
-            if not (np.all(np.isfinite(values)) and np.all(np.isfinite(slopes))):
-                # outside of the shapes that the mover can take: the line search turns back
-                values, slopes = np.full_like(values, _OUTSIDE), np.zeros_like(slopes)
-                values[size + 1 :] = -_OUTSIDE
-            seen.clear()
-            seen[key] = values, slopes
-        return seen[key]
+        values, slopes = jacobian(_outcome_along, mover, place(y))
+        slopes = (slopes.reshape(-1, *first.shape) @ root).reshape(len(values), -1)
+        return weights * (values[rows] - aim), weights[:, None] * slopes[rows]
 
-    begin = (first @ np.linalg.inv(root).T).ravel()
-    scale = max(look(begin)[0][size], 1e-300)
-    constraints = [
-        {
-            "type": "eq",
-            "fun": lambda x: (look(x)[0][problem.wanted] - problem.target) / problem.scale,
-            "jac": lambda x: look(x)[1][problem.wanted] / problem.scale,
-        }
-    ]
-    if mover.sentences:
-        constraints.append(
-            {"type": "ineq", "fun": lambda x: look(x)[0][size + 1 :] - 1e-3, "jac": lambda x: look(x)[1][size + 1 :]}
-        )
-    found = minimize(
-        lambda x: look(x)[0][size] / scale,
-        begin,
-        jac=lambda x: look(x)[1][size] / scale,
-        constraints=constraints,
-        method="SLSQP",
-        options={"ftol": 1e-10 if coarse else 1e-14, "maxiter": 200 if coarse else 500},
-    )
-    gap = np.abs(look(found.x)[0][problem.wanted] - problem.target).max() / problem.scale
+    found, message = least_cost(look, (first @ np.linalg.inv(root).T).ravel(), len(problem.wanted), coarse=coarse)
+    gap = np.abs(look(found)[0][: len(problem.wanted)]).max()
     if not gap < (1e-3 if coarse else 1e-6):
         raise ValueError(
             f"No gait with this displacement was found near the start: the nearest misses it by {gap:.1e} of its size "
-            f"({found.message}). Ask for less, or pass start=, another shape or a gait."
+            f"({message}). Ask for less, or pass start=, another shape or a gait."
         )
-    return _gait(place(found.x))
+    return _gait(place(found))
 
 
 # ── Wong's equations ──────────────────────────────────────────────────────────────────────────────────
@@ -307,7 +263,7 @@ def _extremal(mover: Mover, problem: Problem, guess: Gait) -> Gait:
         values, slopes = jacobian(_miss_along, mover, z.reshape(nodes.shape))
         return weights * (values[rows] - aim), weights[:, None] * slopes[rows]
 
-    z, left = _newton(look, nodes.ravel(), units)
+    z, left = newton(look, nodes.ravel(), units)
     if not left < _CLOSE:
         raise ValueError(
             f"Wong's equations have no closed solution with this displacement near the start: {left:.1e} of it "
@@ -315,26 +271,6 @@ def _extremal(mover: Mover, problem: Problem, guess: Gait) -> Gait:
         )
     found = np.asarray(compiled.call(wong.shapes, mover, z.reshape(nodes.shape)))
     return _smooth(found.reshape(-1, n))
-
-
-def _newton(
-    look: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], z: np.ndarray, units: np.ndarray
-) -> tuple[np.ndarray, float]:
-    """Newton's method with the smallest step, since phases of a gait may be free, halved until it improves."""
-    miss, slope = look(z)
-    for _ in range(60):
-        size = float(np.abs(miss).max())
-        if size < 1e-11:
-            break
-        step = units * np.linalg.lstsq(slope * units, -miss, rcond=1e-9)[0]
-        for share in 0.5 ** np.arange(12):
-            new, new_slope = look(z + share * step)
-            if np.linalg.norm(new) < (1 - 0.1 * share) * np.linalg.norm(miss):
-                z, miss, slope = z + share * step, new, new_slope
-                break
-        else:
-            break
-    return z, float(np.abs(miss).max())
 
 
 def _first_nodes(mover: Mover, gait: Gait) -> np.ndarray:
