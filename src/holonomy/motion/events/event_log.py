@@ -84,10 +84,10 @@ def _kind(name: str) -> str:
     return first if first in KINDS else "event"
 
 
-def names(events: tuple[str, ...], walls: int, rubbing: int = 0) -> tuple[str, ...]:
-    """The names of the records of events with these names and of so many walls, `rubbing` of which have friction."""
+def names(events: tuple[str, ...], walls: int, with_friction: int = 0) -> tuple[str, ...]:
+    """The names of the records of events with these names and of so many walls, of which so many have friction."""
     of_walls = [f"{kind} {i}" for kind in OF_WALLS for i in range(walls)]
-    return (*events, *of_walls, *(f"{kind} {i}" for kind in OF_FRICTION for i in range(rubbing)))
+    return (*events, *of_walls, *(f"{kind} {i}" for kind in OF_FRICTION for i in range(with_friction)))
 
 
 def none(points: int, called: tuple[str, ...] = ()) -> Events:

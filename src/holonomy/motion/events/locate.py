@@ -38,6 +38,8 @@ _TRIALS = 60  # of one search at most; the bracket then counts as narrow
 _PATIENT = 8  # trials after which every other one halves the bracket
 _TOUCH = 1e-12  # a dip this near to zero, in units of the watched function's size in the step, touches
 _APART = 0.99  # of a trial: two zeros of one function closer together at its end are one
+_TICK = 4.0  # in units of rounding of a step and of a value: what cannot be told apart
+_MET = 16.0  # in those units: a row this near to zero is met together with one that is zero
 
 
 class Setting(eqx.Module):
@@ -67,7 +69,7 @@ class Setting(eqx.Module):
     @property
     def labels(self) -> int:
         """How many records a state may make: events, then impacts, contacts and releases of the walls looked at."""
-        return self.counts[0] + len(OF_WALLS) * self.facing + len(OF_FRICTION) * self.rubbing
+        return self.counts[0] + len(OF_WALLS) * self.facing + len(OF_FRICTION) * self.with_friction
 
     @property
     def facing(self) -> int:
@@ -80,9 +82,9 @@ class Setting(eqx.Module):
         return self.system.constraints.walls.window
 
     @property
-    def rubbing(self) -> int:
+    def with_friction(self) -> int:
         """How many of the walls looked at have friction."""
-        return contact.rough(self.system)
+        return contact.facing_with_friction(self.system)
 
     @property
     def acts(self) -> bool:
@@ -173,17 +175,8 @@ class Trial(NamedTuple):
 def begin(setting: Setting, state: State, touch: Touch) -> Base:
     """The base at the start of a run."""
     blank = jnp.zeros(rows(setting), setting.t0.dtype)
-    return Base(
-        state,
-        jnp.int64(0),
-        jnp.zeros((), setting.t0.dtype),
-        Seen(blank, blank),
-        jnp.zeros(blank.shape, bool),
-        blank,
-        blank,
-        jnp.bool_(False),
-        touch,
-    )
+    none, past = jnp.zeros(blank.shape, bool), jnp.zeros((), setting.t0.dtype)
+    return Base(state, jnp.int64(0), past, Seen(blank, blank), none, blank, blank, jnp.bool_(False), touch)
 
 
 def nothing(setting: Setting) -> Search:
@@ -199,7 +192,7 @@ def rows(setting: Setting) -> int:
     """How many functions are watched: events, gaps of all walls, pushes of those that are looked at, and what keeps
     friction in its modes."""
     events, sides = setting.counts
-    return events + sides + setting.facing + setting.rubbing
+    return events + sides + setting.facing + setting.with_friction
 
 
 # ── What is seen ──────────────────────────────────────────────────────────────────────────────────────
@@ -218,7 +211,7 @@ def values(setting: Setting, system: System, t: AnyScalar, q: Point, v: Tangent)
     parts = [f(t, q, v, *system.last)[None] for f in setting.watched.sigmas]
     if contact.count(system):
         parts += [contact.gaps(system, t, q, v), contact.pushes(system, t, q, v)]
-    if setting.rubbing:
+    if setting.with_friction:
         parts.append(contact_friction.grips(system, t, q, v))
     return jnp.concatenate(parts)
 
@@ -232,7 +225,7 @@ def _looked(setting: Setting, base: Base, size: Any) -> Looked:
     if setting.window:
         given = setting.at(base.touch).constraints
         held = jnp.concatenate([given.everywhere(active[: setting.window]), active[setting.window :]])
-    on = jnp.concatenate([jnp.ones(events, bool), ~held, active, active[: setting.rubbing]])
+    on = jnp.concatenate([jnp.ones(events, bool), ~held, active, active[: setting.with_friction]])
     slack = jnp.concatenate([jnp.zeros(events), jnp.full(sides, contact.SLACK)]).astype(size.dtype)
     return Looked(on, jnp.asarray(falls), jnp.asarray(rises), slack * size, jnp.where(base.fresh, base.band, 0.0))
 
@@ -329,7 +322,7 @@ def _zeros(
 ) -> _Zeros:
     eps = jnp.finfo(seen.value.dtype).eps
     before, after = spans
-    close = jnp.minimum(jnp.abs(seen.rate) * tick, JUMP * size) + 4.0 * eps * size
+    close = jnp.minimum(jnp.abs(seen.rate) * tick, JUMP * size) + _TICK * eps * size
     # An extremum that misses zero by less than the tolerance has a rate of the order of its root.
     level = jnp.abs(seen.rate) * setting.pace <= math.sqrt(_TOUCH) * size
     tangent = looked.on & (jnp.abs(seen.value) <= _TOUCH * size) & level
@@ -343,7 +336,7 @@ def _zeros(
     ends = before.cross | (before.dip & left)
     found = (ends | after.cross | (after.dip & left) | touch) & ~flat
     near = found & ((jnp.abs(seen.value) <= close) | touch)
-    met = found & ((jnp.abs(seen.value) <= 16.0 * close) | touch)
+    met = found & ((jnp.abs(seen.value) <= _MET * close) | touch)
     return _Zeros(near, met, touch, flat, ends)
 
 
@@ -352,7 +345,7 @@ def _judged(
 ) -> Trial:
     eps = jnp.finfo(seen.value.dtype).eps
     # lengths from the base are exact to a rounding of the step; only what names the time sees a rounding of that
-    tick = 4.0 * eps * (setting.pace + (jnp.abs(t) if setting.timed else 0.0))
+    tick = _TICK * eps * (setting.pace + (jnp.abs(t) if setting.timed else 0.0))
     last, count = search.on & search.last, jnp.where(search.on, search.count, 0)
     low, high = jnp.where(search.on, search.low, 0.0), jnp.where(search.on, search.high, length)
     at_low, at_high = keep_if(search.on, search.at_low, base.seen), keep_if(search.on, search.at_high, seen)
@@ -370,7 +363,7 @@ def _judged(
     first = jnp.min(expected, initial=jnp.inf)
     second = jnp.min(jnp.where(after.any, length + after.where * (high - length), far), initial=jnp.inf)
     # a row that is met here may have been zero before; its own zero here is expected close to the end
-    sooner = (expected < length - 16.0 * tick) & (~zeros.met | (before.where < _APART))
+    sooner = (expected < length - _MET * tick) & (~zeros.met | (before.where < _APART))
     fire = (jnp.any(zeros.near) & ~jnp.any(sooner)) | (last & jnp.any(zeros.ends))
     some = jnp.any(before.any)
     new_low, new_high = jnp.where(some, low, length), jnp.where(some, length, high)
@@ -382,7 +375,7 @@ def _judged(
     band = jnp.where(np.arange(whole.shape[0]) < setting.counts[0], _TOUCH * whole, 0.0)
     noise = contact.SLACK * (1.0 + reach)
     # forces and slips may jump in a step in which friction changes its direction; a user's functions may not
-    given = np.arange(whole.shape[0]) < whole.shape[0] - setting.facing - setting.rubbing
+    given = np.arange(whole.shape[0]) < whole.shape[0] - setting.facing - setting.with_friction
     origin = jnp.where(before.cross, at_low.value, jnp.where(after.cross, seen.value, -seen.rate))
     ends = keep_if(some, at_low, inside(setting, seen)), keep_if(some, seen, at_high)
     return Trial(

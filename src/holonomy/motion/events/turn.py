@@ -90,7 +90,7 @@ def _land(setting: Setting, base: Base, trial: Trial, t: Any, q: Any, v: Any) ->
     smooth, touch = jnp.sum(met) <= 1, base.touch
     if sides:
         reached, freed = met[events:][:sides], met[events + sides :][: setting.facing]
-        turned = met[-setting.rubbing :] if setting.rubbing else jnp.zeros_like(freed)
+        turned = met[-setting.with_friction :] if setting.with_friction else jnp.zeros_like(freed)
         if system.constraints.treatment.as_rates:
             place, speed = contact.returned(contact.touching(system, base.touch), t, place, speed)
         told = contact.settle(

@@ -30,7 +30,7 @@ def numbers(setting: Setting, touch: Touch) -> Int[Array, " records"]:
     of_walls = jnp.concatenate([jnp.asarray(touch.near), jnp.arange(c, sides)])
     kinds = len(event_log.OF_WALLS)
     parts = [jnp.arange(events), *(events + kind * sides + of_walls for kind in range(kinds))]
-    if setting.rubbing:
+    if setting.with_friction:
         parts += [events + kinds * sides + kind * c + touch.near for kind in range(len(event_log.OF_FRICTION))]
     return jnp.concatenate(parts)
 

@@ -21,6 +21,9 @@ TINY = 1e-300  # stands for a zero whose sign is known
 JUMP = 1e-4  # of the size of a function: a smaller change between neighbouring instants is none
 _STEEP = 16.0  # in units of what its rates explain: a change above that between neighbouring instants is a jump
 _POLE = 1e4  # of the size of a function in the step: it has no larger value between its ends if it is continuous
+# What the polynomial may be wrong by at an extremum: this part of its height over the nearer end, and at most this
+# part of that over the farther end, a few per cent in the middle of the step.
+_NEAR_ENDS, _IN_THE_MIDDLE = 0.25, 0.1
 _REFINED = 10  # Newton steps, kept inside a bracket, for a zero of the polynomial
 
 
@@ -144,8 +147,7 @@ def _touches(cubic: _Cubic, k: int, slack: Any) -> Any:
     depth = jnp.abs(value)
     lowest = (sign * cubic.values[k - 1] > depth) & (sign * cubic.values[k + 1] > depth)
     near, far = jnp.minimum(before, after) - depth, jnp.maximum(before, after) - depth
-    # what the polynomial may be wrong by: little close to the ends, a few per cent of a resolved dip in the middle
-    bound = 0.25 * near + 0.1 * (x * (1.0 - x)) ** 2 * far
+    bound = _NEAR_ENDS * near + _IN_THE_MIDDLE * (x * (1.0 - x)) ** 2 * far
     return (x > 0) & (x < 1) & lowest & (depth <= bound) & (jnp.maximum(before, after) > slack)
 
 

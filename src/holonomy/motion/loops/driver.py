@@ -48,7 +48,7 @@ class Driver:
         """What happened along the rows driven so far, None where nothing can."""
         if not self.eventful:
             return None
-        called = event_log.names(self.watched.names, contact.count(self.system), contact.rubbing(self.system))
+        called = event_log.names(self.watched.names, contact.count(self.system), contact.with_friction(self.system))
         return event_log.gathered(self._logs, called, self.system.space.point_dim, self.max_events)
 
     def start(self, t: float, q: AnyPoint, v: AnyTangent) -> Now:

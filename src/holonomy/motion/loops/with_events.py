@@ -45,7 +45,7 @@ def begin(system: System, watched: Watched, method: AbstractMethod, t: Number, q
     touch, log, code = contact.apart(system), event_log.empty(q, setting.labels), jnp.int32(Code.ok)
     if sides:
         all_walls, few = jnp.zeros(sides, bool), jnp.zeros(setting.facing, bool)
-        quiet = (all_walls, few, all_walls, few[: setting.rubbing or None])
+        quiet = (all_walls, few, all_walls, few[: setting.with_friction or None])
         told = contact.settle(system, jnp.ones_like(t), jnp.zeros_like(t), t, q, v, touch, *quiet)
         made = jnp.concatenate([jnp.zeros(events, bool), told.made])
         labels = wall_selection.numbers(setting, told.touch)

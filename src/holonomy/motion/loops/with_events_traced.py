@@ -273,7 +273,9 @@ def _events(setting: Setting, told: Told, most: int) -> tuple[Events, Any]:
     t = jnp.where(there, (told.t[:, None] + told.delay).ravel()[jnp.maximum(at, 0)], jnp.nan)
     q, before, after = (jnp.where(there[:, None], x[turn], jnp.nan) for x in (told.q, told.before, told.after))
     count = jnp.sum(flat)
-    called = event_log.names(setting.watched.names, contact.count(setting.system), contact.rubbing(setting.system))
+    called = event_log.names(
+        setting.watched.names, contact.count(setting.system), contact.with_friction(setting.system)
+    )
     numbers = jax.vmap(lambda touch: wall_selection.numbers(setting, touch))(told.touch).ravel()
     which = jnp.where(there, numbers[jnp.maximum(at, 0)], -1)
     return Events(t, which, q, before, after, jnp.minimum(count, most), called), count

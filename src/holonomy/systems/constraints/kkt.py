@@ -111,8 +111,8 @@ def with_sliding(held: Held, t: Number, y: Vector, w: Vector, values: Array) -> 
         return values
     c, total = given.facing[0], given.equations.total
     of_equations, pushes, kept = jnp.split(values, [total, total + c])
-    rubbed = -(given.of_near(friction.coefficients) * pushes)[:, None] * held.sliding(t, y, w)
-    forces = jnp.where(touch.sticking[:, None], kept.reshape(c, friction.dim), rubbed)
+    sliding = -(given.of_near(friction.coefficients) * pushes)[:, None] * held.sliding(t, y, w)
+    forces = jnp.where(touch.sticking[:, None], kept.reshape(c, friction.dim), sliding)
     return jnp.concatenate([of_equations, pushes, forces.reshape(-1)])
 
 
@@ -121,8 +121,8 @@ def of_all_walls(given: Constraints, values: Array) -> Array:
     if given.near is None:
         return values
     m, (c, r), dim = given.equations.total, given.facing, given.walls.friction.dim
-    of_equations, pushes, ratchets, rubbed = jnp.split(values, [m, m + c, m + c + r])
+    of_equations, pushes, ratchets, tangential = jnp.split(values, [m, m + c, m + c + r])
     parts: list[AnyArray] = [of_equations, given.everywhere(pushes), ratchets]
     if dim:
-        parts.append(given.everywhere(rubbed.reshape(c, dim)).reshape(-1))
+        parts.append(given.everywhere(tangential.reshape(c, dim)).reshape(-1))
     return jnp.concatenate(parts)

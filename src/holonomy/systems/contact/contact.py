@@ -110,12 +110,12 @@ def looking_wider(system: System, touch: Touch) -> Touch:
     return Touch._make([*(None if x is None else moved(jnp.asarray(x)) for x in touch[:3]), near])
 
 
-def rough(system: System) -> int:
+def facing_with_friction(system: System) -> int:
     """How many of the walls that are looked at together have friction."""
     return system.constraints.facing[0] if system.constraints.walls.friction.dim else 0
 
 
-def rubbing(system: System) -> int:
+def with_friction(system: System) -> int:
     """How many walls have friction."""
     return system.constraints.walls.counts[0] if system.constraints.walls.friction.dim else 0
 
@@ -158,7 +158,7 @@ class _Walls(NamedTuple):
 
 def settle(
     system: System, way: Number, pace: Number, t: Number, q: Point, v: Tangent, before: Touch,
-    met: Bool[Array, " all"], freed: Bool[Array, " few"], touched: Bool[Array, " all"], turned: Bool[Array, " rough"],
+    met: Bool[Array, " all"], freed: Bool[Array, " few"], touched: Bool[Array, " all"], turned: Bool[Array, " few"],
 ) -> Settled:  # fmt: skip
     """What the walls do at a state where those `met` were reached, and those `freed` stopped pushing.
 
@@ -184,10 +184,10 @@ def settle(
     hit = impact.impact(now.how, way * now.rates, closed, e, speed, walls.law)
     w = _struck(local, t, y, w, way, now, hit, e)
     rates = now.rates + way * (now.normals @ hit.change)
-    rub = None
+    data = None
     if walls.friction.dim:
-        rub = contact_friction.rubbed(local, t, y, w, now.mass, now.normals, hit.impulses)
-        w, rates = w + rub.change, rates + now.normals @ rub.change
+        data = contact_friction.at_impact(local, t, y, w, now.mass, now.normals, hit.impulses)
+        w, rates = w + data.change, rates + now.normals @ data.change
     pulls = _accelerations(local, t, y, w, now.normals)
     strong = jnp.max(jnp.abs(pulls) / scale, initial=0.0)
     steady = jnp.abs(rates) <= scale * jnp.maximum(STILL * speed, BRIEF * pace * strong)
@@ -195,25 +195,25 @@ def settle(
     piled = closed & ~steady & (way * rates > 0) & (left <= PILE * pace)
     able = closed & (steady | piled) & ~freed
     sticking, direction = None, None
-    if rub is None:
+    if data is None:
         forces, _, code = impact.push(now.how, pulls, able)
     else:
-        forces, _, sticking, direction, code = contact_friction.modes(local, t, y, w, rub, pulls, able, turned, pace)
+        forces, _, sticking, direction, code = contact_friction.modes(local, t, y, w, data, pulls, able, turned, pace)
     # scale below which a force counts as zero: other accelerations, and those of a motion at this speed and extent
     large = scale * strong + weight * speed**2 / (place * slope)
     pushing = able & (forces * weight > _PUSHES * large)
     active = _independent(now.how.gram, pushing)
     w = w + now.how.across @ impact.stopping(now.how.gram, active, rates)
     touch = Touch(active, near=near)
-    if rub is not None and sticking is not None and direction is not None:
+    if data is not None and sticking is not None and direction is not None:
         stuck = active & sticking
         touch = Touch(active, stuck, jnp.where(active[:, None], direction, 0.0), near)
-        w = contact_friction.stuck(local, t, y, w, stuck, rub)
+        w = contact_friction.stuck(local, t, y, w, stuck, data)
     # a condition on velocities that is met is zero by continuity; only another wall's impact strikes it
     sudden = jnp.concatenate([jnp.ones(c, bool), jnp.zeros(r, bool)]) | ~met
     made = _made((hit.struck & sudden) | (met & touched), before, touch, turned if walls.friction.dim else None)
     late = jnp.zeros(made.shape[0], w.dtype).at[c + r : 2 * (c + r)].set(jnp.where(piled & active, way * left, 0.0))
-    code = jnp.where(crowded, jnp.int32(Code.crowded), _worst(_code(hit.code, code), rub))
+    code = jnp.where(crowded, jnp.int32(Code.crowded), _worst(_code(hit.code, code), data))
     smooth = (hit.smooth | ~jnp.any(hit.struck)) & ~jnp.any(piled & active)
     return Settled(local.leave(y, w)[1], touch, made, jax.lax.stop_gradient(late), code, smooth)
 
@@ -246,9 +246,9 @@ def _renumbered(before: Touch, near: Any, freed: Any, turned: Any) -> tuple[Touc
     return Touch._make([*parts, near]), moved(freed), moved(turned)
 
 
-def _worst(code: Any, rub: contact_friction.Rub | None) -> Any:
+def _worst(code: Any, data: contact_friction.FrictionData | None) -> Any:
     """The code of the walls or, where that is good, of their friction."""
-    return code if rub is None else jnp.where(code == Code.ok, _code(rub.code, rub.code), code)
+    return code if data is None else jnp.where(code == Code.ok, _code(data.code, data.code), code)
 
 
 class _Scales(NamedTuple):

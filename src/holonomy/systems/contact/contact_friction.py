@@ -21,7 +21,7 @@ _STILL = 1e-11  # of the speed: a slip below this is none
 _STOPPED = 1e-7  # of what the slip changes by in a step: less is none where it has turned round
 
 
-class Rub(NamedTuple):
+class FrictionData(NamedTuple):
     """Friction at a state: how forces act, gradients of the slips, and what it did at an impact."""
 
     how: friction.Contacts
@@ -30,7 +30,7 @@ class Rub(NamedTuple):
     code: Count
 
 
-def rubbed(
+def at_impact(
     local: Local,
     t: Number,
     y: Vector,
@@ -38,14 +38,14 @@ def rubbed(
     mass: Matrix,
     normals: Float[Array, "c n"],
     impulses: Float[Array, " c"],
-) -> Rub:
+) -> FrictionData:
     """The change of velocity by friction at an impact whose normal impulses are known."""
     slopes = jax.jacfwd(lambda u: local.slips(t, y, u))(w)
     held = local.hold(t, y, w)
     how = friction.contacts(mass, None if held is None else held.normals(t, y), normals, slopes, local.definite)
     bounds = _coefficients(local.system) * impulses
     found, code = friction.friction_impulses(how.tangential, local.slips(t, y, w), bounds)
-    return Rub(how, slopes, how.tangential.across @ found.reshape(-1), code)
+    return FrictionData(how, slopes, how.tangential.across @ found.reshape(-1), code)
 
 
 def modes(
@@ -53,7 +53,7 @@ def modes(
     t: Number,
     y: Vector,
     w: Vector,
-    rub: Rub,
+    data: FrictionData,
     pulls: Float[Array, " c"],
     able: Bool[Array, " c"],
     turned: Bool[Array, " c"],
@@ -62,22 +62,22 @@ def modes(
     """Which contacts push, stick and slide from a state on; `turned` ones slid or stuck until here."""
     slips = local.slips(t, y, w)
     drift = jax.jvp(lambda s, x: local.slips(s, x, w), (t, y), (jnp.ones_like(t), w))[1]
-    creep = drift + rub.slopes @ local.acceleration(t, y, w)
+    creep = drift + data.slopes @ local.acceleration(t, y, w)
     length = _length(slips)
-    still = _STILL * jnp.sqrt(jnp.max(jnp.sum(rub.slopes**2, axis=2), axis=1)) * _length(w)
+    still = _STILL * jnp.sqrt(jnp.max(jnp.sum(data.slopes**2, axis=2), axis=1)) * _length(w)
     if slips.shape[1] == 1:
         slipping = (length > still) & ~turned
     else:
         # a slip of two components that has turned round is zero, or has only turned far from where it began
         slipping = length > jnp.where(turned, jnp.maximum(still, _STOPPED * pace * _length(creep)), still)
     direction = slips / jnp.where(slipping, length, 1.0)[:, None]
-    return friction.modes(rub.how, pulls, creep, able, slipping, direction, _coefficients(local.system))
+    return friction.modes(data.how, pulls, creep, able, slipping, direction, _coefficients(local.system))
 
 
-def stuck(local: Local, t: Number, y: Vector, w: Vector, sticking: Bool[AnyArray, " c"], rub: Rub) -> Vector:
+def stuck(local: Local, t: Number, y: Vector, w: Vector, sticking: Bool[AnyArray, " c"], data: FrictionData) -> Vector:
     """The velocity with the slips of contacts that stick brought to zero."""
     held = jnp.repeat(sticking, local.system.constraints.walls.friction.dim)
-    how = rub.how.tangential
+    how = data.how.tangential
     return w + how.across @ stopping(how.gram, held, local.slips(t, y, w).reshape(-1))
 
 

@@ -17,6 +17,11 @@ from jaxtyping import Array, Bool, Float, Int
 
 from holonomy.types import AnyArray, Number
 
+_FAR = 1e300  # a distance beyond all others
+_NEVER = 2.0  # above every score, of which the largest is 1: a wall that is not looked at
+# What a cubic polynomial may be wrong by at an extremum, as parts of its values at the nearer and at the farther end:
+# the same as in `motion.events.zero_crossing`, where the second is 0.1 x² (1 - x)², which is at most 0.1/16.
+_MARGIN_NEAR, _MARGIN_FAR = 0.25, 0.1 / 16.0
 WINDOW = 6  # walls looked at together; a body touches few at once, and compile time grows with their number
 
 
@@ -46,11 +51,10 @@ def may_close(
     """
     (a, m), (b, n) = first, last
     lowest = jnp.minimum(jnp.minimum(a, b), jnp.minimum(a + m * length / 3.0, b - n * length / 3.0))
-    # the margin is what `zero_crossing` allows for extrema that the polynomial does not show exactly
-    margin = 0.25 * jnp.maximum(jnp.minimum(a, b), 0.0) + 0.1 / 16.0 * jnp.maximum(jnp.abs(a), jnp.abs(b))
+    margin = _MARGIN_NEAR * jnp.maximum(jnp.minimum(a, b), 0.0) + _MARGIN_FAR * jnp.maximum(jnp.abs(a), jnp.abs(b))
     size = jnp.abs(a) + jnp.abs(b) + length * (jnp.abs(m) + jnp.abs(n))
     score = (lowest - margin) / jnp.where(size > 0, size, 1.0)
-    score = jnp.where(on & jnp.isfinite(score), score, 2.0)
+    score = jnp.where(on & jnp.isfinite(score), score, _NEVER)
     return smallest(score, count), jnp.sum(score <= 0.0) > count
 
 
@@ -64,9 +68,9 @@ def closest(
     """The walls closest by distance, the `needed` ones first, and whether more than `count` are needed or within
     `room`."""
     distance = gaps / jnp.where(slopes > 0, slopes, 1.0)
-    distance = jnp.where(jnp.isfinite(distance), distance, 1e300)
+    distance = jnp.where(jnp.isfinite(distance), distance, _FAR)
     wanted = needed | (distance <= room)
-    return smallest(jnp.where(needed, -1e300, distance), count), jnp.sum(wanted) > count
+    return smallest(jnp.where(needed, -_FAR, distance), count), jnp.sum(wanted) > count
 
 
 def carried(old: Int[AnyArray, " k"], new: Int[AnyArray, " m"], values: Array) -> Array:
