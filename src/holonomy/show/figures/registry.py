@@ -19,10 +19,10 @@ class Reproduction(NamedTuple):
     data: dict[str, Any]
 
 
-def _make(module: str) -> Callable[[], Reproduction]:
+def _make(module: str, function: str = "make", *arguments: str) -> Callable[[], Reproduction]:
     def make() -> Reproduction:
         require("plot", "This figure")
-        return importlib.import_module(f"holonomy.show.figures.{module}").make()
+        return getattr(importlib.import_module(f"holonomy.show.figures.{module}"), function)(*arguments)
 
     return make
 
@@ -30,6 +30,15 @@ def _make(module: str) -> Callable[[], Reproduction]:
 FIGURES: dict[str, Callable[[], Reproduction]] = {
     "thesis-2.1": _make("path_dependence"),
     "thesis-2.3": _make("geodesic_deviation"),
+    "thesis-2.13": _make("elastic_bodies", "separations", "rod"),
+    "thesis-2.14": _make("elastic_bodies", "orders", "rod"),
+    "thesis-2.15": _make("elastic_bodies", "errors", "rod"),
+    "thesis-2.17": _make("elastic_bodies", "separations", "triangle"),
+    "thesis-2.18": _make("elastic_bodies", "orders", "triangle"),
+    "thesis-2.19": _make("elastic_bodies", "errors", "triangle"),
+    "detector": _make("body_potentials", "detector"),
+    "kepler-s3": _make("body_potentials", "kepler", "S"),
+    "kepler-h3": _make("body_potentials", "kepler", "H"),
     "ring-centre": _make("ring_centre"),
     "gauss-bonnet": _make("gauss_bonnet"),
     "flip": _make("flip"),
