@@ -11,6 +11,8 @@ from holonomy.locomotion.drag import oseen as oseen
 from holonomy.locomotion.gait import Gait as Gait
 from holonomy.locomotion.groups import Isometries as Isometries
 from holonomy.locomotion.groups import LieGroup as LieGroup
+from holonomy.locomotion.heights import body_velocity_integrals as body_velocity_integrals
+from holonomy.locomotion.heights import heights as heights
 from holonomy.locomotion.loops import curvature_integral as curvature_integral
 from holonomy.locomotion.loops import holonomy as holonomy
 from holonomy.locomotion.loops import transport_mover as transport_mover

@@ -48,4 +48,10 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "linkage-routes": _make("linkage_routes"),
     "linkage-curvature": _make("linkage_curvature"),
     "linkage-masses": _make("linkage_masses"),
+    "fig-1.2": _make("rigid_order"),
+    "pmpy-stroke": _make("pmpy_stroke"),
+    "purcell-curvature": _make("purcell_curvature"),
+    "raft": _make("raft"),
+    "scallop": _make("scallop"),
+    "curved-swim": _make("curved_swim"),
 }

@@ -1,0 +1,36 @@
+"""The numbers behind the figures of locomotion."""
+
+import numpy as np
+import pytest
+
+from holonomy.show.figures import FIGURES
+
+
+def test_order_of_rigid_motions() -> None:
+    data = FIGURES["fig-1.2"]().data
+    assert data["distance between the results"] == pytest.approx(3.0)  # twice 3 times the sine of half the turn
+
+
+def test_raft_and_scallop() -> None:
+    assert FIGURES["raft"]().data["largest difference"] < 1e-12
+    data = FIGURES["scallop"]().data
+    assert np.abs(data["scallop, one joint"]).max() < 1e-14
+    assert data["Purcell, two joints"][0] > 0.06
+
+
+def test_stroke_of_two_balls() -> None:
+    data = FIGURES["pmpy-stroke"]().data
+    assert data["displacement"] == pytest.approx(data["minus the integral of B"], abs=1e-12)
+
+
+@pytest.mark.proof
+def test_height_functions_and_curved_space() -> None:
+    data = FIGURES["purcell-curvature"]().data
+    moved = data["displacement"][0]
+    assert moved == pytest.approx(0.087273, abs=5e-7)
+    plain = abs(data["integral of the curvature"][0] - moved)
+    corrected = abs(data["the same in minimum-perturbation coordinates"][0] - moved)
+    assert corrected < 0.1 * plain
+    data = FIGURES["curved-swim"]().data
+    assert data["displacement"][[0, -1]] == pytest.approx([0.068991762550, -0.242415120642], abs=1e-12)
+    assert abs(data["in the plane"]) < 1e-14
