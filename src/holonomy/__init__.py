@@ -55,6 +55,12 @@ _ROOMS = {
     "jacobi_integral": "symmetry",
     "killing": "symmetry",
     "integrability": "symmetry",
+    "routh": "symmetry",
+    "quadrature": "symmetry",
+    "jacobi_metric": "symmetry",
+    "least_action": "symmetry",
+    "equilibria": "symmetry",
+    "normal_modes": "symmetry",
     "Mover": "locomotion",
     "Gait": "locomotion",
     "perform": "locomotion",
@@ -147,10 +153,16 @@ if TYPE_CHECKING:
     from holonomy.study import lyapunov as lyapunov
     from holonomy.study import section as section
     from holonomy.symmetry import cyclic as cyclic
+    from holonomy.symmetry import equilibria as equilibria
     from holonomy.symmetry import integrability as integrability
     from holonomy.symmetry import jacobi_integral as jacobi_integral
+    from holonomy.symmetry import jacobi_metric as jacobi_metric
     from holonomy.symmetry import killing as killing
+    from holonomy.symmetry import least_action as least_action
     from holonomy.symmetry import noether as noether
+    from holonomy.symmetry import normal_modes as normal_modes
+    from holonomy.symmetry import quadrature as quadrature
+    from holonomy.symmetry import routh as routh
     from holonomy.systems import Body as Body
     from holonomy.systems import System as System
     from holonomy.systems import World as World

@@ -128,6 +128,7 @@ def test_fields_away_from_the_point_in_odd_coordinates() -> None:
     assert np.linalg.matrix_rank(weights) == 6
 
 
+@pytest.mark.proof
 def test_the_tilted_pendulum_turns_about_the_vertical() -> None:
     found = hl.killing(pendulum_in_tilted_coordinates())
 
@@ -142,6 +143,7 @@ def test_the_tilted_pendulum_turns_about_the_vertical() -> None:
     assert np.ptp(np.asarray(found.momenta_along(run[::40])), axis=0).max() < 1e-11
 
 
+@pytest.mark.proof
 def test_momenta_on_a_curved_space_are_conserved() -> None:
     space = hl.Sphere(2)
     system = hl.System.from_lagrangian(lambda t, x, v: 0.5 * (v @ v) - 2.0 * x[2] ** 2, space=space)

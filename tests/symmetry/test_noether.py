@@ -100,6 +100,7 @@ def test_jacobi_integral_where_the_energy_is_not_conserved() -> None:
     assert "It is the energy" in str(hl.jacobi_integral(hl.models.kepler()))
 
 
+@pytest.mark.proof
 def test_on_a_sphere_and_with_constraints() -> None:
     sphere = hl.System.from_metric(lambda x: jnp.eye(3), potential=lambda t, x: 9.81 * x[2], space=hl.Sphere(2))
 

@@ -1,17 +1,34 @@
 """What a system conserves, and what that is good for: symmetries, reduction, statics, stationary action."""
 
 from holonomy.symmetry.cyclic import cyclic
+from holonomy.symmetry.equilibria import Equilibrium, NormalModes, equilibria, normal_modes
 from holonomy.symmetry.integrability import Integrability, integrability
+from holonomy.symmetry.jacobi_metric import JacobiMetric, jacobi_metric
 from holonomy.symmetry.killing import KillingAlgebra, killing
+from holonomy.symmetry.least_action import StationaryPath, least_action
 from holonomy.symmetry.noether import Conserved, jacobi_integral, noether
+from holonomy.symmetry.quadrature import Quadrature, quadrature
+from holonomy.symmetry.routh import ReducedSystem, routh
 
 __all__ = [
     "Conserved",
+    "Equilibrium",
     "Integrability",
+    "JacobiMetric",
     "KillingAlgebra",
+    "NormalModes",
+    "Quadrature",
+    "ReducedSystem",
+    "StationaryPath",
     "cyclic",
+    "equilibria",
     "integrability",
     "jacobi_integral",
+    "jacobi_metric",
     "killing",
+    "least_action",
     "noether",
+    "normal_modes",
+    "quadrature",
+    "routh",
 ]

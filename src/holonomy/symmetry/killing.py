@@ -16,16 +16,16 @@ from holonomy.geometry.integrate import integrate
 from holonomy.motion import Run
 from holonomy.spaces import AbstractSpace
 from holonomy.symmetry import lie_algebra, prolongation
+from holonomy.symmetry.natural import Natural, refuse_not_quadratic, refuse_others
 from holonomy.symmetry.prolongation import Solution
 from holonomy.symmetry.samples import states
-from holonomy.systems import System, lagrangian
+from holonomy.systems import System
 from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.taylor_polynomial import Expansion
 from holonomy.types import Number, Numbers, Tree, Vector, VectorLike
 
 _ORDERS = (5, 6, 8)  # degrees of the Taylor polynomials that are tried until the dimension settles
 _LARGE = 5  # coordinates from which on degrees are one less, since polynomials of many variables are long
-_QUADRATIC = 1e-9
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def killing(system: System | AbstractSpace, at: Numbers | None = None) -> Killin
     if isinstance(system, AbstractSpace):
         space = system
         system = System.from_lagrangian(lambda t, x, v: 0.5 * space.inner(x, v, v), space=space)
-    _refuse(system)
+    refuse_others(system, "hl.killing", velocity=True)
     points = [np.asarray(q) for _, q, _ in states(system, 2)] if at is None else [_given(system, at)]
     found = [_solved(system, point) for point in points]
     # two points of an analytic system have the same local symmetries; where a system is not analytic, fewer are global
@@ -123,9 +123,9 @@ def _solved(system: System, point: np.ndarray) -> tuple[Solution, np.ndarray]:
     local = system.local(jnp.asarray(point))
     n = system.space.dim
     origin = np.asarray(local.origin)
+    refuse_not_quadratic(local, origin, "hl.killing")
     try:
         expansion = Expansion(lambda y: _parts(local, y), n)
-        _refuse_not_quadratic(local, origin)
     except Unsupported as error:
         raise ValueError(f"The Lagrangian has no Taylor series: {error}") from error
     mass = expansion.at(origin, 0)[2][..., 0]
@@ -156,14 +156,10 @@ def _solved(system: System, point: np.ndarray) -> tuple[Solution, np.ndarray]:
 
 def _parts(local: Any, y: Any) -> dict[str, Any]:
     """The coefficients of L in powers of v, and those of the velocity constraints, by names in this order."""
-    zero, time = jnp.zeros_like(y), jnp.zeros(())
-    found = {
-        "a linear": lagrangian.momentum(local.lagrangian, time, y, zero),
-        "b constant": local.lagrangian(time, y, zero),
-        "c metric": lagrangian.mass_matrix(local.lagrangian, time, y, zero),
-    }
+    natural = Natural(local)
+    found = {"a linear": natural.linear(y), "b constant": natural.rest(y), "c metric": natural.metric(y)}
     if local.system.constraints.equations.velocity:
-        found["d forms"] = jax.jacfwd(lambda w: local.rates(time, y, w))(zero)
+        found["d forms"] = jax.jacfwd(lambda w: local.rates(jnp.zeros(()), y, w))(jnp.zeros_like(y))
     return found
 
 
@@ -177,8 +173,7 @@ class _Extension(eqx.Module):
 
     def metric(self, y: Vector) -> Tree:
         """The kinetic metric in the chart at the point."""
-        local = self.system.local(jnp.asarray(self.at))
-        return lagrangian.mass_matrix(local.lagrangian, jnp.zeros(()), y, jnp.zeros_like(y))
+        return Natural(self.system.local(jnp.asarray(self.at))).metric(y)
 
     def values(self, x: Tree) -> Tree:
         """All fields at a point of the space, one row each."""
@@ -268,21 +263,6 @@ def _kind(values: np.ndarray, slopes: np.ndarray, frame: np.ndarray, orbit: int)
     return "isotropic" if rank == n - 1 else "homogeneous"
 
 
-# ── what cannot be looked at ──────────────────────────────────────────────────────────────────────────────────────
-def _refuse(system: System) -> None:
-    held = system.constraints
-    if system.forces:
-        raise ValueError(
-            "hl.killing looks at the Lagrangian, and this system has forces besides; a force that has a potential "
-            "belongs into the Lagrangian. For others check a generator with hl.noether."
-        )
-    if held.equations.holonomic or held.walls.unilateral or held.walls.ratchets:
-        raise ValueError(
-            "hl.killing takes systems without holonomic constraints and walls; describe the system in coordinates that "
-            "satisfy the constraints by themselves."
-        )
-
-
 def _given(system: System, at: Any) -> np.ndarray:
     q = np.asarray(at, float)
     if q.shape != (system.space.point_dim,):
@@ -291,19 +271,3 @@ def _given(system: System, at: Any) -> np.ndarray:
             f"({', '.join(system.names)}); got shape {q.shape}."
         )
     return q
-
-
-def _refuse_not_quadratic(local: Any, origin: np.ndarray) -> None:
-    """L must be of degree two in v and free of t at the point, judged by its Taylor polynomial in both."""
-    n = len(origin)
-    start = np.random.default_rng(2).uniform(0.3, 0.9, n + 1)
-    series = Expansion(lambda z: local.lagrangian(z[0], jnp.asarray(origin), z[1:]), n + 1)
-    (found,) = series.at(start, 3)
-    powers, size = series.ring(3).powers, np.max(np.abs(found))
-    if np.max(np.abs(found[powers[:, 0] > 0])) > _QUADRATIC * size:
-        raise ValueError("The Lagrangian depends on the time; hl.killing takes systems that do not.")
-    if np.max(np.abs(found[powers[:, 1:].sum(axis=1) > 2])) > _QUADRATIC * size:
-        raise ValueError(
-            "The Lagrangian is not quadratic in the velocities, so it has no kinetic metric whose symmetries could be "
-            "found; check a generator with hl.noether."
-        )
