@@ -398,7 +398,7 @@ def test_every_example_runs(path: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     run = hl.load(tmp_path / f"{path.stem}.nc")
     assert run.result.ok
-    if path.stem != "hoop":  # its motor does work
+    if path.stem not in ("hoop", "bouncing"):  # a motor does work, air drag and impacts take energy away
         assert run.certificate.energy_drift_relative < 1e-7
 
 

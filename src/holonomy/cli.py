@@ -77,7 +77,7 @@ class Language(StrEnum):
 def _method_names() -> list[str]:
     from holonomy.method_table import TABLE
 
-    return [row.name for row in TABLE if not row.needs_constraints]
+    return [row.name for row in TABLE]
 
 
 def _loaded(path: Path) -> tuple[Scene, str]:

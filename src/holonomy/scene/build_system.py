@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 import holonomy as hl
+from holonomy.scene import conditions
 from holonomy.scene.errors import SceneError
 from holonomy.scene.evaluate import Value, evaluate
 from holonomy.scene.expression import Expression
@@ -29,6 +30,7 @@ class Built:
 
     setup: Setup
     system: hl.System
+    events: tuple[hl.Event, ...] = ()
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -42,6 +44,7 @@ class Built:
             "t0": setup.t,
             "save_every": setup.save_every,
             "method": method(setup),
+            **({"events": self.events} if self.events else {}),
         }
 
 
@@ -51,9 +54,10 @@ def build(scene: Scene) -> Built:
     **Raises** `SceneError` as `resolve` does, and `ValueError` where the formulas do not make a mechanical system.
     """
     setup = resolve(scene)
-    system = setup.model.build(**setup.parameters) if setup.model is not None else _typed(setup)
-    _check_start(system, setup)
-    return Built(setup, system)
+    free = setup.model.build(**setup.parameters) if setup.model is not None else _typed(setup)
+    _check_start(free, setup)
+    formulas = Formulas(setup)
+    return Built(setup, conditions.put_on(free, formulas), tuple(conditions.watched(formulas)))
 
 
 def _typed(setup: Setup) -> hl.System:
@@ -115,6 +119,13 @@ class Formulas:
         """The mass of each particle as a function of the parameters."""
         masses = self._given(self.setup.scene.masses)
         return jnp.stack([jnp.asarray(evaluate(mass.tree, p), dtype=jnp.float64) for mass in masses])
+
+    def values(
+        self, formulas: Sequence[Expression], t: Time, q: Vector, v: Vector | None, p: Mapping[str, Any]
+    ) -> list[Float[Array, ""]]:
+        """The value of each of some formulas; v is None where they may not use rates."""
+        scope = self.scope(formulas, t, q, v, p)
+        return [_array(evaluate(formula.tree, scope), q) for formula in formulas]
 
     def scope(
         self, formulas: Iterable[Expression], t: Time, q: Vector, v: Vector | None, p: Mapping[str, Any]

@@ -16,7 +16,7 @@ from holonomy.models import catalogue
 from holonomy.notation import QUANTITIES
 from holonomy.scene.forms import doc_of, form_of
 from holonomy.scene.functions import CONSTANTS, FUNCTIONS
-from holonomy.scene.spec import METHODS, Initial, MethodChoice, ModelChoice, Motion, Outputs, Scene
+from holonomy.scene.spec import METHODS, EventChoice, Initial, MethodChoice, ModelChoice, Motion, Outputs, Scene
 
 
 def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -81,6 +81,7 @@ def models() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "scene": lambda: keys(Scene),
     "model": lambda: keys(ModelChoice),
+    "event": lambda: keys(EventChoice),
     "initial": lambda: keys(Initial),
     "motion": lambda: keys(Motion),
     "method": lambda: keys(MethodChoice),

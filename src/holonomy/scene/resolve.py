@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holonomy.models import Model, find
+from holonomy.scene.conditions import check_conditions
 from holonomy.scene.errors import SceneError, clipped, suggestion
 from holonomy.scene.expression import Expression, compute
 from holonomy.scene.names import Definitions, check, check_free, definitions, moved, placed
@@ -54,6 +55,7 @@ def resolve(scene: Scene) -> Setup:
     made = definitions(scene)
     if model is None:
         _formulas(scene, made)
+    check_conditions(scene, made, coordinates, scalars)
     t, t_end, dt = _times(scene, model, scalars)
     _check_size(t_end - t, dt, scene.motion.save_every, len(coordinates))
     method, options = _method(scene)
@@ -240,6 +242,6 @@ def _method(scene: Scene) -> tuple[str | None, dict[str, Any]]:
             raise SceneError(f"a tolerance lies between 0 and 1; this one is {options[name]:g}.", where)
     if choice.name == "radau" and options.get("stages") not in (None, 2, 3):
         raise SceneError(f"radau has 2 or 3 stages, not {options['stages']}.", "motion.method.stages")
-    if options.get("order") not in (None, 5, 8):
+    if choice.name == "adaptive" and options.get("order") not in (None, 5, 8):
         raise SceneError(f"adaptive has order 5 or 8, not {options['order']}.", "motion.method.order")
     return choice.name, options

@@ -45,8 +45,10 @@ MODELS = tuple(model.name for model in catalogue())
 KINDS = tuple(notation.KINDS)
 
 
-METHODS = {row.name: row for row in TABLE if not row.needs_constraints}
-"""The methods that a scene may name: its systems have no constraints."""
+METHODS = {row.name: row for row in TABLE}
+"""The methods that a scene may name."""
+MOST_CONDITIONS = 64
+"""Constraints, walls or events of a scene, at most."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,23 @@ class MethodChoice:
     stages: int | None = key(
         Whole(1, 6), "stages of `gauss` (1 to 6, order twice that) or `radau` (2 or 3)", default=None
     )
-    order: int | None = key(Whole(5, 8), "order of `adaptive`: 5 or 8", default=None)
+    order: int | None = key(
+        Whole(2, 8),
+        "order of `adaptive` (5 or 8), `splitting` (2, 4, 6 or 8) or `rattle` (2, 4 or 6)",
+        default=None,
+    )
     rtol: Expression | None = key(Quantity(), "relative tolerance of `adaptive`", default=None)
     atol: Expression | None = key(Quantity(), "absolute tolerance of `adaptive`", default=None)
     tol: Expression | None = key(Quantity(), "tolerance of `taylor`; round-off if left out", default=None)
+
+
+@dataclass(frozen=True)
+class EventChoice:
+    """Something to watch for along the motion."""
+
+    when: Expression = key(Formula(), "it happens where this is zero; may use rates")
+    direction: int = key(Whole(-1, 1), "1: only where it increases, -1: only where it decreases, 0: both", default=0)
+    terminal: bool = key(Flag(), "whether the run ends there", default=False)
 
 
 @dataclass(frozen=True)
@@ -151,6 +166,39 @@ class Scene:
     potential: Expression | None = key(
         Formula(), "the potential energy of the particles in `positions`; 0 if left out", default=None
     )
+    forces: Mapping[str, Expression] = key(
+        TableOf(Quantity(), "formulas by coordinate"),
+        "forces that act besides, by coordinate (a torque on an angle); formulas may use rates and `t`",
+        default_factory=empty,
+    )
+    damping: Mapping[str, Expression] | Expression | None = key(
+        Either((TableOf(Quantity(), "numbers by coordinate"), Quantity())),
+        "c in a force -c times the rate of a coordinate: one number for all of them, or by coordinate",
+        default=None,
+    )
+    constraints: tuple[Expression, ...] | None = key(
+        ListOf(Formula(), "formulas", most=MOST_CONDITIONS),
+        "formulas of coordinates that stay zero, such as `x^2 + y^2 - l^2`",
+        default=None,
+    )
+    velocity_constraints: tuple[Expression, ...] | None = key(
+        ListOf(Formula(), "formulas", most=MOST_CONDITIONS),
+        "formulas that stay zero and are linear in the rates, such as `sin(a)*x_dot - cos(a)*y_dot`",
+        default=None,
+    )
+    walls: tuple[Expression, ...] | None = key(
+        ListOf(Formula(), "formulas", most=MOST_CONDITIONS),
+        "formulas of coordinates that stay at least zero; where one reaches it there is an impact",
+        default=None,
+    )
+    restitution: Expression | None = key(
+        Quantity(), "of impacts on walls: 1 loses no energy (if left out), 0 does not bounce", default=None
+    )
+    events: Mapping[str, EventChoice | Expression] = key(
+        TableOf(Either((Record(EventChoice), Formula())), "events by name", most=MOST_CONDITIONS),
+        'what to watch for: a formula whose zeros are recorded, or a table such as `{ when = "y", terminal = true }`',
+        default_factory=empty,
+    )
     coordinates: Mapping[str, str] | tuple[str, ...] | None = key(
         Either(
             (
@@ -181,5 +229,5 @@ class Scene:
         return tuple(self.coordinates or ())
 
 
-RECORDS: tuple[type, ...] = (Scene, ModelChoice, Initial, Motion, MethodChoice, Outputs)
+RECORDS: tuple[type, ...] = (Scene, ModelChoice, EventChoice, Initial, Motion, MethodChoice, Outputs)
 """Every table of the format, for the manual."""

@@ -10,13 +10,15 @@ from typing import Any
 from holonomy.scene.expression import Expression, Number
 from holonomy.scene.spec import Scene
 
+_TABLES = ("forces", "damping", "events", "coordinates", "parameters", "let", "initial", "motion", "outputs")
+
 
 def dumps(scene: Scene) -> str:
     """The scene as TOML text that `loads` reads back as an equal scene; keys at their defaults are left out."""
     lines: list[str] = []
     tables: list[str] = []
     for name, value in _given(scene).items():
-        if name in ("coordinates", "parameters", "let", "initial", "motion", "outputs") and isinstance(value, dict):
+        if name in _TABLES and isinstance(value, dict):
             tables += ["", f"[{name}]", *(f"{key} = {_text(part)}" for key, part in value.items())]
         else:
             lines.append(f"{name} = {_text(value)}")
