@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help studio test demo proof fuzz compat newest bench docs clean lock sbom wheel format lint types unit frontend browser python python-dev node pages
+.PHONY: help studio test checks demo proof fuzz compat newest bench docs clean lock sbom wheel format lint types unit frontend browser python python-dev node pages
 
 help:
 	@echo "make studio   set up, then open the studio in a browser"
@@ -50,7 +50,7 @@ demo: python
 	$(BIN)/holonomy run examples/double.toml --out out --force $(ARGS)
 
 # ── Checks ───────────────────────────────────────────────────────────────────────────────────────
-test: lint types unit frontend browser docs
+test: lint checks browser
 
 lint: python-dev
 	$(BIN)/ruff check
@@ -59,22 +59,14 @@ lint: python-dev
 types: python-dev
 	$(BIN)/basedpyright
 
-# Without ARGS the tests run in groups, each in processes of its own: what XLA compiled for one group is not kept for the
-# next, so that a process stays under 1.5 GB. A test checks that the groups name everything in tests/. In the groups of
-# UNTYPED types are not checked at run time, which takes a quarter of their time, and everywhere XLA compiles quickly:
-# `make proof` checks types, with the compilation that users get, as `make compat` has for the newest set.
-UNIT := geometry spaces trace,testing systems motion locomotion,models,study,symmetry scene,viewer,test_cli.py,test_extras.py show,studio project
-UNTYPED := systems motion locomotion,models,study,symmetry
+# All that needs no quiet machine, two at a time; in most folders without run-time types and everywhere with XLA's quick
+# compilation: `make proof` checks types, with the compilation that users get, as `make compat` has for the newest set.
 # The frontend's packages for checks first: what the pages need is among them, and nothing is installed twice.
+checks: python-dev node pages
+	@$(BIN)/python scripts/checks.py $(ARGS)
+
 unit: python-dev node pages
-ifeq ($(ARGS),)
-	set -e; for group in $(UNIT); do \
-		case " $(UNTYPED) " in *" $$group "*) types=0 ;; *) types=1 ;; esac; \
-		HOLONOMY_XLA=quick HOLONOMY_TYPES=$$types $(PYTEST) -m "not proof" $$(echo tests/$$group | sed 's#,# tests/#g'); \
-	done
-else
 	$(PYTEST) -m "not proof" $(ARGS)
-endif
 
 frontend: python-dev node
 	$(NODE) npm run check

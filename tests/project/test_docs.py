@@ -1,5 +1,6 @@
 """What the documents say to type works as it stands."""
 
+import importlib
 import re
 import runpy
 from pathlib import Path
@@ -33,9 +34,12 @@ def test_every_test_named_in_validation_exists() -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_make_unit_names_every_folder_of_tests() -> None:
-    """The groups in which `make unit` runs the tests leave nothing out."""
-    (groups,) = re.findall(r"^UNIT := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    named = {name for group in groups.split() for name in group.split(",")}
-    here = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() or path.name.startswith("test_")}
-    assert named == here - {"proof", "reference", "__pycache__"}  # `reference` has numbers, not tests
+def test_make_checks_runs_every_file_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checks of `make test` leave no test out, and those that begin first exist."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    checks = importlib.import_module("checks")
+    every = checks.checks()
+    named = {word for check in every for command in check.commands for word in command if word.startswith("tests/")}
+    here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
+    assert named == {name for name in here if not name.startswith("tests/proof/")}
+    assert [name for name in checks.FIRST if name not in {check.name for check in every}] == []

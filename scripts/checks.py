@@ -1,0 +1,147 @@
+"""Run the checks of `make test` that need no quiet machine, two at a time: `python scripts/checks.py [NAME ...]`.
+
+Each room of tests, of the longest ones each folder, is one check in a process of its own, so that what XLA compiled for
+one is not kept for the next and a process stays small; types, frontend and documents are checks too. The longest come first, so that both cores are
+busy until the end. A check that passes is one line, one that fails is shown whole; with names only those are run.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / ".venv" / "bin"
+LOGS = ROOT / ".cache" / "checks"
+NODE = (str(BIN / "python"), "scripts/node.py", "npm")
+AT_ONCE = 2
+# The longest checks, in the order in which they begin; the others follow by name.
+FIRST = (
+    "tests/motion/events",
+    "tests/systems/contact",
+    "tests/project",
+    "tests/systems/constraints",
+    "tests/motion/methods",
+    "tests/trace",
+    "tests/geometry",
+    "tests/motion",
+    "tests/spaces",
+    "tests/models",
+    "tests/motion/loops",
+    "tests/motion/run",
+    "types",
+    "tests/systems",
+    "tests/show",
+)
+# Rooms whose folders are checks of their own, and those that are too short for that.
+LONG = ("motion", "systems", "studio")
+SHORT = ("scene", "viewer", "testing")
+# Here types are not checked at run time, which would take a quarter of the time: `make proof` checks them.
+UNTYPED = ("systems", "motion", "locomotion", "models", "study", "symmetry")
+
+
+class Check(NamedTuple):
+    """Commands one after another, and what they find in their environment."""
+
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+    settings: dict[str, str]
+
+
+class Running(NamedTuple):
+    """A check that has begun."""
+
+    check: Check
+    process: "subprocess.Popen[bytes]"
+    log: Path
+    began: float
+
+
+def group_of(folder: str) -> str:
+    """The check to which the tests of a folder belong."""
+    parts = folder.split("/")[1:]
+    if not parts or parts[0] in SHORT:
+        return "tests"
+    return folder if parts[0] in LONG else f"tests/{parts[0]}"
+
+
+def of_tests() -> Iterator[Check]:
+    """A check for each group of tests; those of `make proof` are not among them."""
+    groups: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        file = path.relative_to(ROOT).as_posix()
+        groups.setdefault(group_of(file.rpartition("/")[0]), []).append(file)
+    groups.pop("tests/proof", None)
+    for name, files in groups.items():
+        room = (*name.split("/"), "")[1]
+        settings = {"HOLONOMY_XLA": "quick", "HOLONOMY_TYPES": "0" if room in UNTYPED else "1"}
+        yield Check(name, ((str(BIN / "pytest"), "-q", "-m", "not proof", *files),), settings)
+
+
+def checks() -> list[Check]:
+    """All checks, in the order in which they begin."""
+    every = [
+        *of_tests(),
+        Check("types", ((str(BIN / "basedpyright"),),), {}),
+        Check("frontend", ((*NODE, "run", "check"), (*NODE, "test")), {}),
+        Check("documents", ((str(BIN / "mkdocs"), "build", "--strict", "--quiet"),), {"NO_MKDOCS_2_WARNING": "1"}),
+    ]
+    return sorted(every, key=lambda one: FIRST.index(one.name) if one.name in FIRST else len(FIRST))
+
+
+def begin(check: Check) -> Running:
+    """Start a check, its output in a file."""
+    log = LOGS / f"{check.name.replace('/', '-')}.log"
+    script = " && ".join(" ".join(f"'{part}'" for part in command) for command in check.commands)
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            ["sh", "-c", script], cwd=ROOT, env=os.environ | check.settings, stdout=output, stderr=subprocess.STDOUT
+        )
+    return Running(check, process, log, time.monotonic())
+
+
+def end(one: Running) -> bool:
+    """Say how a check went, and whether it passed. Of tests, 5 says that a folder has only long ones."""
+    tests = one.check.name.startswith("tests")
+    good = one.process.returncode == 0 or (one.process.returncode == 5 and tests)
+    text = one.log.read_text(encoding="utf-8", errors="replace")
+    last = text.splitlines()[-1] if text and tests else ""
+    seconds = time.monotonic() - one.began
+    print(f"{'passed' if good else 'FAILED'}  {one.check.name:28} {seconds:4.0f} s  {last}", flush=True)
+    if not good:
+        print(text, flush=True)
+    return good
+
+
+def main(names: list[str]) -> int:
+    """Run the checks; 1 if one of them failed."""
+    waiting = [check for check in checks() if not names or check.name in names]
+    missing = set(names) - {check.name for check in waiting}
+    if missing:
+        print(f"There is no check {sorted(missing)[0]!r}; there are {', '.join(check.name for check in checks())}.")
+        return 2
+    LOGS.mkdir(parents=True, exist_ok=True)
+    running: list[Running] = []
+    failed: list[str] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < AT_ONCE:
+                running.append(begin(waiting.pop(0)))
+            time.sleep(0.2)
+            for one in [one for one in running if one.process.poll() is not None]:
+                running.remove(one)
+                if not end(one):
+                    failed.append(one.check.name)
+    finally:
+        for one in running:
+            one.process.terminate()
+    if failed:
+        print(f"Failed: {', '.join(failed)}.")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
