@@ -1,8 +1,9 @@
 """Run the checks of `make test` that need no quiet machine, two at a time: `python scripts/checks.py [NAME ...]`.
 
 Each room of tests, of the longest ones each folder, is one check in a process of its own, so that what XLA compiled for
-one is not kept for the next and a process stays small; types, frontend and documents are checks too. The longest come first, so that both cores are
-busy until the end. A check that passes is one line, one that fails is shown whole; with names only those are run.
+one is not kept for the next and a process stays small; types, frontend and documents are checks too. The longest come
+first, so that both cores are busy until the end. A check that passes is one line, one that fails is shown whole; with
+names only those are run.
 """
 
 import os
