@@ -22,6 +22,8 @@ from holonomy.types import AnyArray, ArrayFunction, Numbers, ScalarFunction
 # Arguments of a function by their shapes, the parameters last where it has any.
 Example: TypeAlias = tuple[jax.ShapeDtypeStruct | Parameters, ...]
 
+_FEW = 64  # coordinates up to which a function is traced a second time to find elements that are not there
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -71,8 +73,9 @@ class Frame:
             ) from error
         if nothing:
             raise ValueError(f"The {name} returned None: a return is missing at its end.")
-        known = [x if isinstance(x, Parameters) else np.full(x.shape, 0.5) for x in example]
-        mistakes.refuse_index(name, function, known)
+        if self.space.point_dim <= _FEW:
+            known = [x if isinstance(x, Parameters) else np.full(x.shape, 0.5) for x in example]
+            mistakes.refuse_index(name, function, known)
         if complex_valued:
             raise ValueError(
                 f"The {name} must have real values, but it returns complex numbers, whose imaginary parts would be "

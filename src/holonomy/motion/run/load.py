@@ -170,6 +170,8 @@ def _events(data: dict[str, Variable], said: dict[str, Any]) -> Events | None:
         return event_log.none(data["q"].values.shape[1], called) if called and "member_code" not in data else None
     t, which, q, before, after = (data[f"event_{name}"].values for name in EVENT_COLUMNS)
     count = data["member_events"].values if "member_events" in data else len(t)
+    if np.any((np.asarray(count) < 0) | (np.asarray(count) > which.shape[-1])):
+        raise Unreadable(f"a member has a number of events outside 0 to {which.shape[-1]}")
     empty = np.arange(which.shape[-1]) >= np.expand_dims(count, -1)  # rows of a batch that a member did not need
     if np.any(((which < 0) | (which >= len(called))) & ~empty):
         raise Unreadable(f"an event has a number outside 0 to {len(called) - 1}")
