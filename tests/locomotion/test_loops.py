@@ -75,3 +75,30 @@ def test_what_is_no_connection_is_refused() -> None:
         hl.holonomy(3.0, hl.Gait.ellipse())  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="The gait is open"):
         hl.holonomy(hl.Purcell(), lambda t: jnp.stack([t, 0.5 * t]))
+
+
+def test_purcell_in_space_with_three_joints() -> None:
+    """The links in SE(3), with a joint more that bends out of the plane and rests: the motion in the plane."""
+    size = 1 / 3
+    drags = jnp.diag(jnp.array([size, 2 * size, 2 * size, 0.01, size**3 / 6, size**3 / 6]))
+    space = hl.SE3()
+
+    def places(r: Any) -> Any:
+        rows = []
+        for side, angle, tilt in ((-1.0, -r[0], 0.0 * r[2]), (1.0, r[1], r[2])):
+            turn = hl.SO3().compose(
+                hl.SO3().group_exp(jnp.stack([0.0 * angle, 0.0 * angle, angle])),
+                hl.SO3().group_exp(jnp.stack([0.0 * tilt, tilt, 0.0 * tilt])),
+            )
+            out = hl.SO3().act(turn)(jnp.array([1.0, 0.0, 0.0]))
+            rows.append(jnp.concatenate([turn, 0.5 * side * size * (jnp.array([1.0, 0.0, 0.0]) + out)]))
+        return jnp.stack([rows[0], space.identity, rows[1]])
+
+    swimmer = hl.Mover.from_drag(places, jnp.stack([drags] * 3), space, 3)
+    assert swimmer.curvature([0.1, 0.2, 0.3]).shape == (6, 3, 3)
+    found = hl.perform(swimmer, hl.Gait.fourier([0.0, 0.0, 0.0], [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]]))
+    flat = hl.perform(hl.Purcell(size), hl.Gait.ellipse(0.0, 1.0)).displacement
+    np.testing.assert_allclose(found.displacement, [1, 0, 0, 0, flat[0], flat[1], 0], rtol=0, atol=1e-14)
+    bent = hl.perform(swimmer, hl.Gait.fourier([0.0, 0.0, 0.0], [[0.7, 0.0, 0.0]], [[0.0, 0.5, 0.6]])).displacement
+    assert np.linalg.norm(bent[:4]) == pytest.approx(1.0, abs=1e-14)
+    assert abs(bent[6]) > 1e-4

@@ -198,8 +198,8 @@ def _descend(mover: Mover, problem: Problem, first: np.ndarray, *, coarse: bool 
     gap = np.abs(look(found)[0][: len(problem.wanted)]).max()
     if not gap < (1e-3 if coarse else 1e-6):
         raise ValueError(
-            f"No gait with this displacement was found near the start: the nearest misses it by {gap:.1e} of its size "
-            f"({message}). Ask for less, or pass start=, another shape or a gait."
+            f"No gait with this displacement was found near the start ({message}). Ask for less, or pass start=, "
+            "another shape or a gait. Where the cost falls towards the limits of the shape there is no best gait."
         )
     return _gait(place(found))
 
