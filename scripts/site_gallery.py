@@ -10,7 +10,8 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
-PROGRAMS = Path(__file__).resolve().parents[1] / "examples" / "first_day"
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = ("examples/first_day", "examples/gallery")
 TARGET = "gallery"
 # one process runs them all, since importing takes longer than most of them
 RUN_ALL = "import runpy, sys; [runpy.run_path(path) for path in sys.argv[1:]]"
@@ -18,8 +19,8 @@ RUN_ALL = "import runpy, sys; [runpy.run_path(path) for path in sys.argv[1:]]"
 
 def on_files(files: Files, *, config: Any) -> Files:
     """Add the files that the programs write."""
-    programs = sorted(map(str, PROGRAMS.glob("*.py")))
-    source = os.pathsep.join([str(PROGRAMS.parents[1] / "src"), os.environ.get("PYTHONPATH", "")])
+    programs = [str(path) for folder in PROGRAMS for path in sorted((ROOT / folder).glob("*.py"))]
+    source = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-c", RUN_ALL, *programs],

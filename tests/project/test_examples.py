@@ -1,5 +1,6 @@
 """The twelve programs of a first day run as they stand, are short, and find what they say."""
 
+import re
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,18 @@ def test_there_are_twelve_short_programs() -> None:
     assert set(found) == set(FACTS)
     assert len(found) == 12
     assert {name: lines for name, lines in found.items() if lines > LONGEST} == {}
+
+
+def test_the_gallery_shows_every_program() -> None:
+    """With its picture where it makes one; the site runs them."""
+    page = (FOLDER.parents[1] / "docs" / "gallery.md").read_text()
+    shown = set(re.findall(r'--8<-- "(examples/\w+/\w+\.py)"', page))
+    there = {path for folder in ("first_day", "gallery") for path in (FOLDER.parent / folder).glob("*.py")}
+    assert shown == {str(path.relative_to(FOLDER.parents[1])) for path in there}
+    pictures = set(re.findall(r"\(gallery/(\w+\.\w+)\)", page))
+    made = {ending for path in there for ending in re.findall(r'"(\w+\.(?:png|gif))"', path.read_text())}
+    assert pictures == made
+    assert len(pictures) >= 20
 
 
 # those that take longer than two seconds; the site runs all of them, too
