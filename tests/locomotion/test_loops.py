@@ -98,7 +98,8 @@ def test_purcell_in_space_with_three_joints() -> None:
     assert swimmer.curvature([0.1, 0.2, 0.3]).shape == (6, 3, 3)
     found = hl.perform(swimmer, hl.Gait.fourier([0.0, 0.0, 0.0], [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]]))
     flat = hl.perform(hl.Purcell(size), hl.Gait.ellipse(0.0, 1.0)).displacement
-    np.testing.assert_allclose(found.displacement, [1, 0, 0, 0, flat[0], flat[1], 0], rtol=0, atol=1e-14)
+    expected = np.array([1.0, 0.0, 0.0, 0.0, float(flat[0]), float(flat[1]), 0.0])
+    np.testing.assert_allclose(found.displacement, expected, rtol=0, atol=1e-14)
     bent = hl.perform(swimmer, hl.Gait.fourier([0.0, 0.0, 0.0], [[0.7, 0.0, 0.0]], [[0.0, 0.5, 0.6]])).displacement
     assert np.linalg.norm(bent[:4]) == pytest.approx(1.0, abs=1e-14)
     assert abs(bent[6]) > 1e-4
