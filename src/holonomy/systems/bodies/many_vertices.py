@@ -34,9 +34,8 @@ Row = Float[Array, "1 n"]
 
 FEWEST = 65  # vertices from which this pays
 _PADDING = 4  # times the mean number of neighbours above which lists of neighbours are mostly empty
-_SMALL = 0.04  # squared lengths below which few terms of the series are enough
-_TERMS = 9  # of the series of sine and cosine: the next is below round-off for arguments up to _SMALL
-_ARC_TERMS = 11  # of the series of the inverse sine
+_SMALL, _TERMS = 0.04, 6  # squared angles below which so many terms of versine and sine are enough for round-off
+_SHORT, _ARC_TERMS = 0.01, 8  # the same of the inverse sine
 _VER = [1.0 / math.factorial(2 * k + 2) for k in range(_TERMS)]
 _SIN = [1.0 / math.factorial(2 * k + 1) for k in range(_TERMS)]
 _ARC = [math.comb(2 * k, k) / (4.0**k * (2 * k + 1)) for k in range(_ARC_TERMS)]
@@ -120,9 +119,9 @@ class ManyVertices(eqx.Module):
         if self.sign < 0:
             square = (square + _wedge(x, u)) / (1.0 + _dot(x, x))
         z = square * h * h
-        versines = jnp.vectorize(lambda y: versine(y, self.sign))
-        fall = z * _where_small(z, lambda y: _series(y, _VER, self.sign), versines)
-        s = h * _where_small(z, lambda y: _series(y, _SIN, self.sign), jnp.vectorize(lambda y: sine(y, self.sign)))
+        sign = self.sign
+        versines, sines = _where_small(z, _SMALL, lambda y: _near_drift(y, sign), lambda y: _far_drift(y, sign))
+        fall, s = z * versines, h * sines
         # changes are added, as in `sphere_geodesic`
         point = x + (u * s - self.sign * x * fall)
         velocity = u - self.sign * (u * fall + x * (square * s))
@@ -144,14 +143,12 @@ class ManyVertices(eqx.Module):
         a, b = _take(x, self.lists.first), _take(x, self.lists.second)
         stiffness, rest = jnp.asarray(self.lists.numbers, x.dtype).T[:, None]
         q = self._chord(a, b)
-        half = jnp.sqrt(q)
-        ratio = (
-            jnp.ones_like(q)
-            if self.sign == 0
-            else _where_small(q, lambda y: _series(y, _ARC, -self.sign), jnp.vectorize(lambda y: arc(y, self.sign)))
-        )
-        distance = 2.0 * half * ratio
-        strength = stiffness * (1.0 - rest / (self.radius * distance)) * ratio / jnp.sqrt(1.0 - self.sign * q)
+        ratio = jnp.ones_like(q)
+        if self.sign != 0:
+            inverse = jnp.vectorize(lambda y: arc(y, self.sign))
+            ratio = _where_small(q, _SHORT, lambda y: _series(y, _ARC, -self.sign), inverse)
+        # d = 2 ratio √q: the factor of stiffness (1 - l/d) ratio without the quotient
+        strength = stiffness * (ratio - (0.5 / self.radius) * rest / jnp.sqrt(q)) / jnp.sqrt(1.0 - self.sign * q)
         none = jnp.zeros((1, 1), x.dtype)
         return jnp.concatenate([strength, none], axis=1), jnp.concatenate([q, none], axis=1)
 
@@ -160,14 +157,9 @@ class ManyVertices(eqx.Module):
         square = _dot(difference, difference)
         if self.sign >= 0:
             return 0.25 * square
-        # as `hyper_chord`: sums of terms of one sign, for ends on one side of the origin and for others
-        first, second, inner = _dot(a, a), _dot(b, b), _dot(a, b)
-        wa, wb = jnp.sqrt(1.0 + first), jnp.sqrt(1.0 + second)
-        near = (square + _wedge(difference, jnp.where(first < second, a, b))) / (
-            2.0 * (1.0 + wa * wb + jnp.maximum(inner, 0.0))
-        )
-        rise, lift = first / (1.0 + wa), second / (1.0 + wb)
-        return jnp.where(inner > 0, near, 0.5 * (rise * lift + rise + lift - inner))
+        # as `hyper_chord`, sums of terms of one sign; for ends far out on opposite sides of the origin e^d is lost
+        heights = jnp.sqrt((1.0 + _dot(a, a)) * (1.0 + _dot(b, b)))
+        return (square + _wedge(difference, a)) / (2.0 * (1.0 + heights + _dot(a, b)))
 
 
 def _take(x: Float[Array, "... n"], index: Any) -> Array:
@@ -202,6 +194,14 @@ def _series(z: Row, coefficients: list[float], sign: int) -> Row:
     return total
 
 
-def _where_small(z: Row, near: Any, far: Any) -> Row:
+def _near_drift(z: Row, sign: int) -> tuple[Row, Row]:
+    return _series(z, _VER, sign), _series(z, _SIN, sign)
+
+
+def _far_drift(z: Row, sign: int) -> tuple[Row, Row]:
+    return jnp.vectorize(lambda y: (versine(y, sign), sine(y, sign)))(z)
+
+
+def _where_small(z: Row, bound: float, near: Any, far: Any) -> Any:
     """A few terms of the series where all arguments are small, which short steps and springs are; else the function."""
-    return jax.lax.cond(jnp.all(z < _SMALL), near, far, z)
+    return jax.lax.cond(jnp.all(z < bound), near, far, z)
