@@ -14,7 +14,7 @@ from jaxtyping import Array
 
 from holonomy.locomotion.arrays import Algebra, AlgebraMap, Element, Row, Table
 from holonomy.spaces import SE2, AbstractGroup, AbstractSpace, Circle, Euclidean, Hyperbolic, Product, Sphere
-from holonomy.types import Scalar, Unchecked
+from holonomy.types import Unchecked
 
 Constants: TypeAlias = tuple[tuple[tuple[float, ...], ...], ...]
 _EXP_TERMS = 24
@@ -309,8 +309,3 @@ def _zeros(dim: int) -> Constants:
 
 def _cut(x: Array, sizes: list[int]) -> list[Array]:
     return [x[a:b] for a, b in pairwise(accumulate(sizes, initial=0))]
-
-
-def distance(group: LieGroup, g: Element) -> Scalar:
-    """How far an element goes."""
-    return jnp.sqrt(jnp.sum(group.moved(g) ** 2))

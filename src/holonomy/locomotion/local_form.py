@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.locomotion.arrays import Algebra, Connection, Curvature, Row, Shape, ShapeMetric
+from holonomy.locomotion.arrays import Connection, Curvature, Row, Shape, ShapeMetric
 from holonomy.systems.dense_solve import back_substitute, factor
 
 if TYPE_CHECKING:
@@ -59,8 +59,3 @@ def curvature_at(mover: Mover, r: Shape) -> Curvature:
 def margins_at(mover: Mover, r: Shape) -> Row:
     """How far the shape is inside each limit."""
     return jnp.zeros(0) if mover.margins is None else mover.margins(r)
-
-
-def body_velocity(mover: Mover, r: Shape, rate: Shape) -> Algebra:
-    """The body velocity at momentum zero."""
-    return -connection_at(mover, r) @ rate

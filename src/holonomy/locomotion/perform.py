@@ -11,12 +11,11 @@ from jaxtyping import Array, Float
 
 from holonomy.geometry.metric import known
 from holonomy.locomotion import compiled
-from holonomy.locomotion.arrays import Row
 from holonomy.locomotion.gait import Gait
 from holonomy.locomotion.momentum import momentum_dim
 from holonomy.locomotion.mover import Mover
-from holonomy.locomotion.reconstruct import Journey, Outcome, begin, outcome, reconstruct, resolved, step
-from holonomy.types import AnyArray, AnyScalar, Count, Scalar, Unchecked, VectorLike
+from holonomy.locomotion.reconstruct import Journey, Outcome, begin, outcome, resolved, step
+from holonomy.types import AnyArray, AnyScalar, Count, Unchecked, VectorLike
 
 _SAMPLES = 128  # states of a path, at least
 _STEPS = 16  # for each smooth piece, where the number must be known before the numbers are
@@ -180,9 +179,3 @@ def _path(mover: Mover, gait: Gait, momentum: Array, steps: Array) -> tuple[Arra
     start = mover.lie.displacement(first.g, first.turned)
     shapes = jax.lax.map(gait.path, jnp.arange(count + 1) / count)
     return jnp.concatenate([start[None], rows]), shapes
-
-
-def displaced(mover: Mover, gait: Gait, steps: int) -> tuple[Row, Scalar]:
-    """Displacement and energy in a fixed number of steps, for derivatives."""
-    journey = reconstruct(mover, gait, steps, jnp.zeros(0))
-    return mover.lie.displacement(journey.g, journey.turned), journey.energy
