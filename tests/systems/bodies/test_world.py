@@ -3,12 +3,14 @@
 from functools import cache
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.reference.hyperbolic_rod import SEPARATIONS as FAR
 from tests.systems.bodies.examples import SEPARATIONS, SPACES, TIMES, elastic, rigid, start
 
 import holonomy as hl
+from holonomy.systems.bodies.placing import placed
 
 
 @cache
@@ -132,6 +134,51 @@ def test_momentum_maps_are_kept():
     assert np.max(np.abs(kept - kept[0])) < 1e-12
 
 
+def test_momenta_in_the_carried_frame():
+    """The momentum of a travelling body, carried out by the boost of its frame, is that of the start."""
+    triangle, space = world("H", "triangle"), SPACES["H"]
+    points, velocities = start("H", "triangle")
+    velocities = velocities + 0.3 * np.asarray(triangle.killing_velocities(points, rotate_yz=1.0, boost_y=0.5))
+    run = hl.simulate(triangle, points, velocities, 4.0, dt=0.05, save_every=20)
+    metric = np.diag([1.0, 1.0, 1.0, -1.0])
+
+    def momentum(x, v):
+        turn = np.einsum("ia,ib->ab", v, x)
+        return (turn - turn.T) @ metric
+
+    whole = []
+    for x, v, frame in zip(run.local, triangle.points(run.v), run.frame, strict=True):
+        boost = np.asarray(space.isometry_to(space.exp(space.origin, np.append(frame, 0.0))))
+        whole.append(boost @ momentum(x, v) @ metric @ boost.T @ metric)
+    assert np.linalg.norm(run.frame[-1]) > 2.5
+    np.testing.assert_allclose(whole, np.tile(whole[0], (len(whole), 1, 1)), rtol=0, atol=1e-11)
+
+
+@pytest.mark.proof
+def test_every_energy_acts_as_the_lagrangian_says():
+    """All kinds of energies: the kick against the acceleration from the Lagrangian in charts."""
+    space = SPACES["S"]
+    body = hl.Body(
+        [1.0, 2.0, 1.5, 0.5],
+        springs=[(0, 1, 2.0, 0.3)],
+        angles=[(0, 1, 2, 0.7, 1.0)],
+        volumes=[(0, 1, 2, 3.0, 0.1), (0, 1, 2, 3, 50.0, 0.01)],
+        potentials=lambda x: x[0, 1] * x[3, 2],
+    )
+    every = hl.World(
+        space, body, potential=lambda x: 0.3 * x[2], interaction=lambda d, a, b: 0.2 * a * b * jnp.exp(-(d**2))
+    )
+    shape = np.array([[0.0, 0.0, 0.0], [0.5, 0.1, 0.0], [0.1, 0.6, 0.1], [0.2, 0.1, 0.5]])
+    points = placed(space, shape, rotate_xw=0.3)
+    velocities = every.killing_velocities(points, rotate_xy=0.4)
+    kinds = {"kinetic", "springs", "angles", "areas", "volumes", "potentials", "external", "interaction"}
+    assert set(every.energies(points, velocities)) == kinds
+    q, v = (jnp.ravel(z) for z in (points, velocities))
+    along = every.space.tangent(q, every.acceleration(0.0, q, v))
+    np.testing.assert_allclose(every.kick(0.0, q, v), along, rtol=0, atol=1e-13)
+    assert float(jnp.max(jnp.abs(along))) > 0.1
+
+
 BAD = [
     (lambda: hl.Body([1.0, 0.0]), "vertex 1 has 0"),
     (lambda: hl.Body([1.0, 1.0], springs=[(0, 2, 1.0, 1.0)]), "from 0 to 1; got 2"),
@@ -173,7 +220,6 @@ def test_impossible_starts_are_refused():
 def test_volumes_of_cells(space):
     """A triangle of sides 1 by its angles (Gauss and Bonnet), and a small tetrahedron as in flat space."""
     from holonomy.systems.bodies.cells import measure
-    from holonomy.systems.bodies.placing import placed
 
     edge = 1e-3
     corners = edge / np.sqrt(8.0) * np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1.0]])

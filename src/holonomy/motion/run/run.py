@@ -176,8 +176,8 @@ class Run(eqx.Module):
     def _carrying(self) -> int:
         if not self.provenance.carried:
             raise ValueError(
-                "run.local and run.frame belong to worlds in hyperbolic space without an external potential, and to "
-                "carried systems; make one with hl.carry(system)."
+                "run.local and run.frame belong to carried systems; make one with hl.carry(system), or a hl.World in "
+                "hyperbolic space without an external potential."
             )
         return self.provenance.carried
 
