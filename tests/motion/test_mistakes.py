@@ -300,6 +300,8 @@ def test_starts_and_methods_by_name():
     np.testing.assert_array_equal(by_name.q, by_place.q)
     for text, label in (("rk4", "RK4()"), ("RK4()", "RK4()"), ("gauss", "Gauss(3)"), ("Verlet", "Verlet()")):
         assert repr(hl.simulate(plain, [1.0], [0.0], 0.2, dt=0.1, method=text).method) == label
+    many = hl.ensemble(pair, [[1.0, 0.5], [0.9, 0.5]], [0.1, 0.2], 0.2, dt=0.1, method="Gauss(2)")
+    np.testing.assert_array_equal(many.q[0], by_place.q)
     slope = jax.grad(lambda x: moved(pair, {"theta1": x, "theta2": 0.0}, [0.0, 0.0], 0.2).q[-1, 0])(0.3)
     assert np.isfinite(slope)
 

@@ -34,7 +34,7 @@ def ensemble(
     parameters: Mapping[str, ArrayLike] | None = None,
     *,
     dt: float | None = None,
-    method: AbstractMethod | None = None,
+    method: AbstractMethod | str | None = None,
     engine: str | None = None,
     t0: float = 0.0,
     save_every: int = 1,

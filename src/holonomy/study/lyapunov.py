@@ -84,7 +84,7 @@ def lyapunov(
     t_end: float,
     *,
     dt: float | None = None,
-    method: AbstractMethod | None = None,
+    method: AbstractMethod | str | None = None,
     count: int | None = None,
     every: int | None = None,
     discard: float = 0.1,

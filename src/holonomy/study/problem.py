@@ -19,7 +19,7 @@ def stepping(
     v0: VectorLike,
     t_end: float,
     dt: float | None,
-    method: AbstractMethod | None,
+    method: AbstractMethod | str | None,
     t0: float,
 ) -> tuple[Problem, float]:
     """The problem and its step; without one, that which step halving finds good over the beginning of the motion."""

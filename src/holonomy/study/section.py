@@ -67,7 +67,7 @@ def section(
     *,
     direction: int = 1,
     dt: float | None = None,
-    method: AbstractMethod | None = None,
+    method: AbstractMethod | str | None = None,
     t0: float = 0.0,
 ) -> Section:
     r"""The states at which \(\sigma(t, q, v[, p]) = 0\) along the motion from (q0, v0).
