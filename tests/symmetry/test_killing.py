@@ -112,6 +112,17 @@ def test_how_many_there_are_and_which_algebra(case) -> None:
     np.testing.assert_allclose(total, 0.0, atol=1e-9)
 
 
+def test_units_do_not_matter() -> None:
+    """The Earth in SI units, at its place and at the default one, and a spring of atomic size."""
+    earth = hl.System.from_lagrangian(
+        lambda t, q, v: 6e24 * (0.5 * (v @ v) + 1.3e20 / jnp.sqrt(q @ q)), coordinates=("x", "y", "z")
+    )
+    assert hl.killing(earth).algebra == "so(3)"
+    assert hl.killing(earth, at=[1.5e11, 2e10, 3e9]).algebra == "so(3)"
+    atom = hl.System.from_lagrangian(lambda t, q, v: 1e-27 * (v @ v) - 10.0 * (q @ q), coordinates=("x", "y"))
+    assert hl.killing(atom, at=[1e-10, 2e-10]).dim == 1
+
+
 def test_fields_away_from_the_point_in_odd_coordinates() -> None:
     """Every field must be a combination of the six motions of Euclidean space, the same one at all points."""
     found = hl.killing(metric(pulled_back, ("a", "b", "c")))

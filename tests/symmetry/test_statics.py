@@ -85,5 +85,8 @@ def test_what_cannot_be_answered_is_said(hoop) -> None:
     massless = hl.System.from_lagrangian(lambda t, q, v: 0.5 * (v[0] + v[1]) ** 2 - q @ q, coordinates=("x", "y"))
     with pytest.raises(ValueError, match=r"singular.*along 1 x"):
         hl.equilibria(massless, [0.0, 0.0])
+    both = massless.constrained(holonomic=lambda t, q: jnp.stack([q[0], q[0] - 1.0]))
+    with pytest.raises(ValueError, match="contradict each other"):
+        hl.equilibria(both, [0.0, 0.0])
     with pytest.raises(ValueError, match="no coordinate 'phi'"):
         hl.equilibria(hoop, {"phi": 0.0})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jax.numpy as jnp
 import numpy as np
 
 from holonomy.systems import System
@@ -12,8 +15,11 @@ from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.symbolic.angles import contract
 from holonomy.trace.symbolic.lagrange import Variables
 from holonomy.trace.symbolic.polynomial import Poly
+from holonomy.trace.taylor_polynomial import Expansion
 
-_TIME, _POSITION, _VELOCITY = 0, 1, 2  # the arguments of a system's functions
+_POSITION, _VELOCITY = 1, 2  # the arguments of a system's functions
+_TRIED = 3  # random states
+_CHANGED = 1e-9  # of the largest derivative: not rounding
 
 
 def cyclic(system: System) -> tuple[str, ...]:
@@ -40,7 +46,27 @@ def _absent(system: System, i: int) -> bool:
         return False
     if not any(i in _inputs(flat, _POSITION) for flat in flats if flat is not None):
         return True
+    if _changes(system, i):
+        return False
     return all(_slope_vanishes(system, flat, i, part is not system.potential) for flat, part in zip(flats, parts))
+
+
+def _changes(system: System, i: int) -> bool:
+    """Whether L has a derivative by coordinate i at a random state, which spares long polynomials."""
+    generator, n = np.random.default_rng(i), len(system.names)
+
+    def lagrangian(q: Any) -> Any:
+        return system.raw_lagrangian(time, q, jnp.asarray(velocity))
+
+    for _ in range(_TRIED):
+        time, velocity = generator.uniform(0.1, 1.0), generator.normal(size=n)
+        try:
+            (found,) = Expansion(lagrangian, n).at(generator.uniform(0.4, 1.4, n), 1)
+        except Unsupported:
+            return False
+        if np.all(np.isfinite(found)) and abs(found[1 + i]) > _CHANGED * np.max(np.abs(found)):
+            return True
+    return False
 
 
 def _slope_vanishes(system: System, flat: Flat | None, i: int, velocity: bool) -> bool:

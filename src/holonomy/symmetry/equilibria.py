@@ -170,6 +170,12 @@ def _newton(system: System, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
         matrix[len(f) :, : len(f)] = normals[:held]
         step = np.linalg.lstsq(matrix, -residual, rcond=1e-12)[0]
         q, multipliers = _shorter(system, q, multipliers, step, len(f), float(np.linalg.norm(residual)))
+    broken = float(np.max(np.abs(_rest_forces(system, q)[2]), initial=0.0))
+    if broken > 1e-6:
+        return (
+            f"from {_shown(guess)} the search ended at {_shown(q)}, where a constraint is violated by {broken:.2g}; "
+            "the constraints may contradict each other."
+        )
     return f"from {_shown(guess)} the search ended at {_shown(q)}, where the force {size:.2g} is left."
 
 

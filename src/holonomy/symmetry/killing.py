@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import equinox as eqx
@@ -25,6 +25,7 @@ from holonomy.trace.taylor_polynomial import Expansion
 from holonomy.types import Number, Numbers, Tree, Vector, VectorLike
 
 _ORDERS = (5, 6, 8)  # degrees of the Taylor polynomials that are tried until the dimension settles
+_ZERO = 1e-7  # components of fields of size 1 below this are zero
 _LARGE = 5  # coordinates from which on degrees are one less, since polynomials of many variables are long
 
 
@@ -43,14 +44,14 @@ class KillingAlgebra:
 
     system: System
     at: np.ndarray
-    fields: tuple[Callable[[Any], Any], ...]
+    fields: tuple[Callable[[Any], Any], ...] = field(repr=False)
     structure: np.ndarray
     algebra: str
     kind: str
     orbit_dim: int
     dims: tuple[int, ...]
     gap: tuple[float, float]
-    extension: _Extension
+    extension: _Extension = field(repr=False)
 
     @property
     def dim(self) -> int:
@@ -103,14 +104,14 @@ def killing(system: System | AbstractSpace, at: Numbers | None = None) -> Killin
     constants = prolongation.structure_constants(solution.of, fields)
     values, slopes = prolongation.values_and_slopes(fields, frame)
     extension = _Extension(system, point, values, slopes)
-    orbit = int(np.linalg.matrix_rank(values, tol=1e-7 * np.max(np.abs(values)))) if len(values) else 0
+    kind, orbit = _kind(solution)
     return KillingAlgebra(
         system=system,
         at=point,
         fields=tuple([_Field(extension, i) for i in range(len(values))]),
         structure=constants,
-        algebra=lie_algebra.name(constants),
-        kind=_kind(values, slopes, frame, orbit),
+        algebra=lie_algebra.name(prolongation.structure_constants(solution.of, solution.fields)),
+        kind=kind,
         orbit_dim=orbit,
         dims=solution.dims,
         gap=solution.gap,
@@ -134,13 +135,14 @@ def _solved(system: System, point: np.ndarray) -> tuple[Solution, np.ndarray]:
             f"The kinetic energy is not positive definite at q = {np.array2string(point, precision=4)}: symmetries are "
             "those of a metric. Pass another point as at=, or other coordinates."
         )
-    frame = np.linalg.inv(np.linalg.cholesky(mass)).T
+    frame = _unit_frame(mass, point if system.flat else np.zeros(n))
     solution, scale = None, 1.0
     for order in _ORDERS:
         order -= n >= _LARGE
         of = expansion.ring(order)
         covector, rest, metric, *forms = expansion.at(origin, order, frame)
         metric = np.einsum("ia,ijc,jb->abc", frame, metric, frame)
+        metric = metric / metric[0, 0, 0]
         held = None if not forms else np.einsum("kic,ia->kac", forms[0], frame)
         geometry, scale = prolongation.normalised(of, metric, rest, np.einsum("ic,ia->ac", covector, frame), held)
         solution = prolongation.solve(geometry)
@@ -152,6 +154,18 @@ def _solved(system: System, point: np.ndarray) -> tuple[Solution, np.ndarray]:
             f"growing order leave {'' if solution is None else solution.dims}. Pass another point as at=."
         )
     return solution, frame * scale
+
+
+def _unit_frame(mass: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """A frame in which the metric is a multiple of the identity, of about the size of the coordinates of the point.
+
+    Symmetries of a metric and of a multiple of it are the same; in steps of this size a change that is small against
+    the value is rounding, whatever the units are.
+    """
+    frame = np.linalg.inv(np.linalg.cholesky(mass)).T
+    rows = np.linalg.norm(frame, axis=1)
+    size = float(np.max(np.abs(point) / rows))
+    return frame * (size if size > 0 else 1.0 / float(np.max(rows)))
 
 
 def _parts(local: Any, y: Any) -> dict[str, Any]:
@@ -248,19 +262,20 @@ def _momenta_along(extension: _Extension, t: Tree, q: Tree, v: Tree) -> Tree:
     return jax.lax.map(lambda s: _momentum(extension, *s), (t, q, v))
 
 
-def _kind(values: np.ndarray, slopes: np.ndarray, frame: np.ndarray, orbit: int) -> str:
-    n = len(frame)
+def _kind(solution: Solution) -> tuple[str, int]:
+    """The kind, and the dimension of an orbit, in the frame of the solution, where lengths have size 1."""
+    count, n = solution.fields.shape[:2]
+    if not count:
+        return "neither", 0
+    _, sizes, right = np.linalg.svd(solution.fields[..., 0].T)
+    orbit = int(np.sum(sizes > _ZERO))
     if orbit < n:
-        return "neither"
+        return "neither", orbit
     # fields that vanish at the point turn directions there; an orbit of full dimension on the sphere is the sphere
-    _, sizes, right = np.linalg.svd(values.T)
-    still = right[int(np.sum(sizes > 1e-7 * sizes[0])) :]
-    turns = np.einsum("ba,aij->bij", still, slopes)
-    turned = np.linalg.inv(frame) @ turns @ frame
-    direction = np.random.default_rng(0).normal(size=n)
-    moved = turned @ direction
-    rank = int(np.linalg.matrix_rank(moved, tol=1e-7 * np.max(np.abs(moved)))) if moved.size else 0
-    return "isotropic" if rank == n - 1 else "homogeneous"
+    turns = np.einsum("ba,aij->bij", right[orbit:], solution.fields[..., 1 : 1 + n])
+    moved = turns @ np.random.default_rng(0).normal(size=n)
+    rank = int(np.linalg.matrix_rank(moved, tol=_ZERO)) if moved.size else 0
+    return ("isotropic" if rank == n - 1 else "homogeneous"), orbit
 
 
 def _given(system: System, at: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ conjugate points; past k of them S is a saddle of index k (Morse).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -55,7 +55,7 @@ class StationaryPath:
     conjugate: tuple[float, ...]
     index: int
     kind: str
-    path: _Path
+    path: _Path = field(repr=False)
 
     def __call__(self, t: Numbers) -> tuple[np.ndarray, np.ndarray]:
         """Position and velocity at times t."""

@@ -65,9 +65,8 @@ def normalised(
     bend = _growth(of, [metric, *([] if forms is None else [forms])])
     slope = _without_value(potential)
     field = _curl(of, covector)
-    size = 1.0 + np.abs(potential[0])
-    kept = slope if np.max(np.abs(slope), initial=0.0) > _NOTHING * size else None
-    turned = field if np.max(np.abs(field), initial=0.0) > _NOTHING * (1.0 + np.max(np.abs(covector))) else None
+    kept = slope if np.max(np.abs(slope), initial=0.0) > _NOTHING * np.abs(potential[0]) else None
+    turned = field if np.max(np.abs(field), initial=0.0) > _NOTHING * np.max(np.abs(covector)) else None
     if kept is not None:
         bend = max(bend, _growth(of, [kept / _size(kept[of.degree == 1], kept)]))
     scale = 1.0 / bend if bend > 0 else 1.0

@@ -8,7 +8,7 @@ Fourier series gives the period and the motion to round-off.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import equinox as eqx
@@ -49,7 +49,7 @@ class Quadrature:
     turning: tuple[float, float]
     period: float
     start: float
-    clock: _Clock | None
+    clock: _Clock | None = field(repr=False)
 
     def motion(self, t: Numbers) -> tuple[Float[np.ndarray, "*times"], Float[np.ndarray, "*times"]]:
         """Position and velocity at times t."""
