@@ -352,7 +352,7 @@ THEOREMS: dict[str, Callable[[AbstractSpace, Sample], Residual]] = {
     "triangle inequality": _triangle,
     "transport is an isometry": _transport_isometry,
     "transport is parallel": _transport_parallel,
-    "geodesic, sharp and covectors": _geodesic_state,
+    "velocities of geodesics, raised covectors": _geodesic_state,
     "gradient of the distance": _gradient_of_distance,
     "killing equation": _killing_equation,
     "isometries": _isometries_flow,
