@@ -13,7 +13,7 @@ depend on the origin.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeAlias
@@ -102,7 +102,7 @@ _derivatives: ContextVar[bool] = ContextVar("derivatives", default=True)
 
 
 @contextmanager
-def derivatives_of_roots(wanted: bool) -> Iterator[None]:
+def derivatives_of_roots(wanted: bool) -> Generator[None]:
     """While this is entered, roots are traced with their derivatives or, where nothing will ask for those, without.
 
     The equations that give a root its derivatives are those of its residual differentiated once more, and take longer

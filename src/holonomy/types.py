@@ -64,8 +64,8 @@ Numbers: TypeAlias = Number | ArrayLike
 PointLike: TypeAlias = ArrayLike
 VectorLike: TypeAlias = ArrayLike
 LocalLike: TypeAlias = ArrayLike
-# A start, one number for each coordinate: in their order, or by their names.
-StateLike: TypeAlias = VectorLike | Mapping[str, Number]
+# A start, one number for each coordinate: in their order, or by their names or those of arrays of them.
+StateLike: TypeAlias = VectorLike | Mapping[str, Numbers]
 
 # What is checked where it arrives, with a sentence for every mistake: no type may refuse it before.
 Unchecked: TypeAlias = Any

@@ -10,8 +10,10 @@ import numpy as np
 from jaxtyping import Float
 
 from holonomy.spaces import AbstractSpace, Carried, Power
+from holonomy.systems import shaped
+from holonomy.systems.coordinates import Coordinates
 from holonomy.systems.parameters import number
-from holonomy.types import AnyArray, Number, StateLike
+from holonomy.types import AnyArray, Numbers, StateLike
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -25,6 +27,7 @@ def vector(name: str, value: StateLike, shape: tuple[int, ...], system: System) 
     A mapping names the coordinates. Configurations of several points may have one row for each, and of points that are
     carried the frame may be left out.
     """
+    value = shaped.packed(system.coordinates.blocks, value) if isinstance(system.coordinates, Coordinates) else value
     array = number(name, _by_name(name, value, system) if isinstance(value, Mapping) else value)
     array = _from_rows(array, system.space)
     if array.shape != shape and array.ndim == 2 and isinstance(system.space, Power | Carried):
@@ -34,6 +37,9 @@ def vector(name: str, value: StateLike, shape: tuple[int, ...], system: System) 
                 f"{name} must have shape {(inner.count, inner.space.point_dim)}, one row for each point of "
                 f"{inner.space!r}; got shape {tuple(array.shape)}."
             )
+    if array.shape != shape and isinstance(system.coordinates, Coordinates) and len(system.coordinates.blocks) == 1:
+        block = system.coordinates.blocks[0]
+        raise ValueError(f"{name} must have shape {block.shape}, that of {block.name}; got {tuple(array.shape)}.")
     if array.shape != shape:
         raise ValueError(
             f"{name} must have shape {shape}, one entry per coordinate ({_few(system.names)}); "
@@ -52,7 +58,7 @@ def _from_rows(array: AnyArray, space: AbstractSpace) -> AnyArray:
     return array
 
 
-def _by_name(name: str, value: Mapping[str, Number], system: System) -> list[Number]:
+def _by_name(name: str, value: Mapping[str, Numbers], system: System) -> list[Numbers]:
     unknown = [key for key in value if key not in system.names]
     missing = [key for key in system.names if key not in value]
     if unknown or missing:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jax.core import Tracer
 
+from holonomy.systems.coordinates import Coordinate, Coordinates
+
 if TYPE_CHECKING:
     from holonomy.systems.system import System
     from holonomy.types import AnyArray
@@ -16,7 +18,7 @@ _SAID = 8  # coordinates and parameters that a line names
 
 def line(system: System) -> str:
     """Coordinates, space, parameters, and what acts on the system besides its Lagrangian."""
-    parts = [f"coordinates {_few([c.name for c in system.coordinates])}"]
+    parts = [f"coordinates {_few(_names(system.coordinates))}"]
     if not system.flat:
         parts.append(f"on {system.space!r}")
     if system.parameters:
@@ -26,6 +28,13 @@ def line(system: System) -> str:
     if system.constraints:
         parts.append("constraints")
     return f"<System: {'; '.join(parts)}>"
+
+
+def _names(given: tuple[Coordinate, ...]) -> list[str]:
+    """Names of coordinates, those of an array together with its shape."""
+    blocks = given.blocks if isinstance(given, Coordinates) else ()
+    shapes = [f" {' × '.join(map(str, block.shape))}" if block.shape else "" for block in blocks]
+    return [f"{b.name}{shape}" for b, shape in zip(blocks, shapes, strict=True)] or [c.name for c in given]
 
 
 def _few(names: list[str]) -> str:

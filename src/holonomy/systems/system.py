@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from holonomy.spaces import AbstractSpace
 from holonomy.systems import mass_checks, mass_structure, quantities, summary, tracing
 from holonomy.systems.constraints.conditions import Constraints
-from holonomy.systems.coordinates import Coordinate
+from holonomy.systems.coordinates import Coordinate, CoordinatesLike
 from holonomy.systems.in_chart import Local
 from holonomy.systems.lagrangian import energy_function
 from holonomy.systems.mass_structure import MassStructure
@@ -62,29 +62,30 @@ class System(eqx.Module):
     @staticmethod
     def from_lagrangian(
         lagrangian: ScalarFunction,
-        coordinates: Sequence[str] | Mapping[str, str] | None = None,
+        coordinates: CoordinatesLike | None = None,
         parameters: Mapping[str, Numbers] | None = None,
         space: AbstractSpace | None = None,
         positions: ArrayFunction | None = None,
     ) -> System:
         r"""A system from \(L(t, q, v)\), or \(L(t, q, v, p)\) when `parameters` are given.
 
-        **Arguments:** `coordinates`, names or a mapping of names to kinds (``"angle"``, ``"length"``); `parameters`,
-        a mapping of names to numbers; `space`, where q lives if not in the product of lines and circles that the
-        coordinates name; `positions`, a function \(x(t, q[, p])\) to (particles, d), what to draw.
+        **Arguments:** `coordinates`, names or a mapping of names to kinds (``"angle"``, ``"length"``) or to shapes, in
+        which q and v then come (``{"x": (50, 50)}``; several arrays by name, ``q.x``); `parameters`, a mapping of names
+        to numbers; `space`, where q lives if not in the product of lines and circles that the coordinates name;
+        `positions`, a function \(x(t, q[, p])\) to (particles, d), what to draw.
 
         The energy of such a system is Jacobi's \(v\cdot\partial L/\partial v - L\).
         """
         frame = tracing.frame(coordinates, parameters, space)
-        traced = frame.scalar("lagrangian", lagrangian, velocity=True)
-        return _assemble(frame, traced, positions=frame.positions(positions))
+        traced = frame.scalar("lagrangian", frame.given(lagrangian, velocity=True), velocity=True)
+        return _assemble(frame, traced, positions=frame.positions(frame.given(positions)))
 
     @staticmethod
     def from_positions(
         positions: ArrayFunction,
         masses: Numbers | Callable[[Parameters], Numbers],
         potential: ScalarFunction | None = None,
-        coordinates: Sequence[str] | Mapping[str, str] | None = None,
+        coordinates: CoordinatesLike | None = None,
         parameters: Mapping[str, Numbers] | None = None,
         space: AbstractSpace | None = None,
     ) -> System:
@@ -95,7 +96,7 @@ class System(eqx.Module):
         they may be zero, not negative. The energy is T + V.
         """
         frame = tracing.frame(coordinates, parameters, space)
-        where = frame.positions(positions)
+        where = frame.positions(frame.given(positions))
         assert where is not None
         weights: Any = frame.masses(masses, where)
 
@@ -110,7 +111,7 @@ class System(eqx.Module):
     def from_metric(
         metric: ArrayFunction,
         potential: ScalarFunction | None = None,
-        coordinates: Sequence[str] | Mapping[str, str] | None = None,
+        coordinates: CoordinatesLike | None = None,
         parameters: Mapping[str, Numbers] | None = None,
         space: AbstractSpace | None = None,
         positions: ArrayFunction | None = None,
@@ -120,12 +121,12 @@ class System(eqx.Module):
         Without a potential the motions are the geodesics of g at constant speed.
         """
         frame = tracing.frame(coordinates, parameters, space)
-        traced = frame.matrix("metric", metric)
+        traced = frame.matrix("metric", frame.given(metric, time=False))
 
         def kinetic(t: Any, q: Any, v: Any, *p: Any) -> Any:
             return 0.5 * jnp.dot(v, traced(q, *p) @ v)
 
-        return _natural(frame, kinetic, potential, definite=True, positions=frame.positions(positions))
+        return _natural(frame, kinetic, potential, definite=True, positions=frame.positions(frame.given(positions)))
 
     def with_parameters(self, values: Mapping[str, Numbers] | None = None, /, **more: Numbers) -> System:
         """The same system with some parameters at other values, by name or as a mapping; nothing is traced or compiled
@@ -142,7 +143,7 @@ class System(eqx.Module):
         """
         frame = tracing.Frame(self.coordinates, self.parameters, self.space, self.parametric)
         if force is not None and cartesian is None:
-            traced = frame.covector("force", force)
+            traced = frame.covector("force", frame.given(force, velocity=True, covector=True))
         elif force is not None or cartesian is None:
             raise ValueError("Pass either a generalised force Q(t, q, v) or cartesian=F(t, q, v), one of the two.")
         else:
@@ -162,7 +163,8 @@ class System(eqx.Module):
         if not self.flat:
             raise ValueError(f"with_acceleration needs points that are their own coordinates; {self.space} has others.")
         frame = tracing.Frame(self.coordinates, self.parameters, self.space, self.parametric)
-        return replace(self, direct=frame.covector("acceleration", acceleration))
+        function = frame.given(acceleration, velocity=True, covector=True)
+        return replace(self, direct=frame.covector("acceleration", function))
 
     def constrained(
         self,
@@ -385,7 +387,7 @@ def _assemble(frame: tracing.Frame, lagrangian: Function, **known: Any) -> Syste
 def _natural(frame: tracing.Frame, kinetic: Any, potential: Any, **known: Any) -> System:
     """A system with L = T - V, both remembered so that its energy is T + V."""
     t_traced = frame.scalar("kinetic energy", kinetic, velocity=True)
-    v_traced = frame.scalar("potential", potential if potential is not None else lambda t, q, *p: jnp.zeros_like(t))
+    v_traced = frame.scalar("potential", frame.given(potential) or (lambda t, q, *p: jnp.zeros_like(t)))
 
     def lagrangian(t: Any, q: Any, v: Any, *p: Any) -> Any:
         return t_traced(t, q, v, *p) - v_traced(t, q, *p)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -12,12 +12,14 @@ import numpy as np
 from jax.core import Tracer
 
 from holonomy.spaces import AbstractSpace, Circle, Euclidean, Product
-from holonomy.systems import mistakes
-from holonomy.systems.coordinates import Coordinate
+from holonomy.systems import mistakes, shaped
+from holonomy.systems.coordinates import Block, Coordinate, Coordinates, CoordinatesLike
 from holonomy.systems.coordinates import coordinates as named
 from holonomy.systems.parameters import Parameters, number
 from holonomy.trace.function import Function, trace
 from holonomy.types import AnyArray, ArrayFunction, Numbers, ScalarFunction
+
+F = TypeVar("F", bound="ArrayFunction | None")
 
 # Arguments of a function by their shapes, the parameters last where it has any.
 Example: TypeAlias = tuple[jax.ShapeDtypeStruct | Parameters, ...]
@@ -40,6 +42,21 @@ class Frame:
         t = jax.ShapeDtypeStruct((), jnp.float64)
         p = (self.parameters,) if self.parametric else ()
         return (*((t,) if time else ()), q, *((q,) if velocity else ()), *p)
+
+    def given(self, function: F, *, velocity: bool = False, time: bool = True, covector: bool = False) -> F:
+        """A user's function as one of rows of numbers, where coordinates were given as arrays."""
+        if not callable(function):
+            return function
+        places = [k + time for k in range(1 + velocity)]
+        return cast("F", shaped.of_rows(self._blocks, function, places, covector))
+
+    def row(self, value: AnyArray) -> AnyArray:
+        """A user's value for q or v as a row of numbers."""
+        return shaped.packed(self._blocks, value)
+
+    @property
+    def _blocks(self) -> tuple[Block, ...]:
+        return self.coordinates.blocks if isinstance(self.coordinates, Coordinates) else ()
 
     def trace(self, name: str, function: ArrayFunction, example: Example) -> tuple[Function, tuple[int, ...]]:
         """The traced function and the shape of its value."""
@@ -142,6 +159,7 @@ class Frame:
     def cartesian_force(self, function: ArrayFunction, where: Function) -> Function:
         """Forces on particles pulled back to the coordinates by virtual work."""
         shape = jax.eval_shape(where, *self.example()).shape
+        function = self.given(function, velocity=True)
         force = self._shaped("cartesian force", function, self.example(velocity=True), shape, "one row per particle")
 
         def pulled(t: Any, q: Any, v: Any, *p: Any) -> Any:
@@ -158,7 +176,7 @@ def _argument_names(example: Example) -> list[str]:
 
 
 def frame(
-    coordinates: Sequence[str] | Mapping[str, str] | None,
+    coordinates: CoordinatesLike | None,
     parameters: Mapping[str, Numbers] | None,
     space: AbstractSpace | None,
 ) -> Frame:

@@ -6,7 +6,7 @@ side by side make the code longer by their number; where a row takes much work i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -20,7 +20,7 @@ _one_by_one: ContextVar[bool] = ContextVar("one_by_one", default=False)
 
 
 @contextmanager
-def one_by_one() -> Iterator[None]:
+def one_by_one() -> Generator[None]:
     """While this is entered, `each` and `jacobian` take rows one after another."""
     before = _one_by_one.set(True)
     try:

@@ -119,7 +119,7 @@ def _of_state(function: Callable[..., Any]) -> Callable[..., Any]:
 def _sigma(frame: tracing.Frame, k: int, sigma: Callable[..., Any]) -> Function:
     name = f"sigma of event {k}"
     example = frame.example(velocity=True)
-    traced, shape = frame.trace(name, sigma, example)
+    traced, shape = frame.trace(name, frame.given(sigma, velocity=True), example)
     if shape == (1,):
         return frame.trace(name, lambda *args: traced(*args)[0], example)[0]
     if shape != ():
@@ -133,11 +133,13 @@ def _sigma(frame: tracing.Frame, k: int, sigma: Callable[..., Any]) -> Function:
 def _action(frame: tracing.Frame, k: int, action: Callable[..., Any]) -> Function:
     shape = (frame.space.point_dim,)
 
+    action = frame.given(action, velocity=True)
+
     def pair(*args: Any) -> tuple[Any, Any]:
         new = action(*args)
         if not isinstance(new, (tuple, list)) or len(new) != 2:
             raise ValueError(f"it must return the pair (q, v); it returned {type(new).__name__}")
-        q, v = (jnp.asarray(x, jnp.float64) for x in new)
+        q, v = (jnp.asarray(frame.row(x), jnp.float64) for x in new)
         if q.shape != shape or v.shape != shape:
             raise ValueError(f"q and v must both have shape {shape}; they came with {q.shape} and {v.shape}")
         return q, v

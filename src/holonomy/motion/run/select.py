@@ -15,7 +15,7 @@ from jax.core import Tracer
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.run.positions import drawn
 from holonomy.spaces import AbstractSpace
-from holonomy.systems import World
+from holonomy.systems import World, shaped
 from holonomy.types import AnyArray, Decimal
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ def variables(run: Run) -> dict[str, Callable[[], AnyArray]]:
         return lambda: rows[..., i]
 
     found: dict[str, Callable[[], AnyArray]] = {}
+    for name, part in _arrays(run):
+        found.setdefault(name, lambda part=part: part(run.q))
+        found.setdefault(f"{name}_dot", lambda part=part: part(run.v))
     for i, name in enumerate(run.names):
         found.setdefault(name, column(run.q, i))
     for i, name in enumerate(run.names):
@@ -66,6 +69,18 @@ def variables(run: Run) -> dict[str, Callable[[], AnyArray]]:
     for name, place in _particles(run):
         found.setdefault(name, place)
     return found
+
+
+def _arrays(run: Run) -> list[tuple[str, Callable[[AnyArray], AnyArray]]]:
+    """The arrays that the coordinates were given as, each with what takes it out of rows."""
+    blocks = run.system.coordinates.blocks if run.system is not None else ()
+
+    def part(name: str) -> Callable[[AnyArray], AnyArray]:
+        return lambda rows: (
+            shaped.unpacked(blocks, rows) if len(blocks) == 1 else getattr(shaped.unpacked(blocks, rows), name)
+        )
+
+    return [(block.name, part(block.name)) for block in blocks if block.shape]
 
 
 def _particles(run: Run) -> list[tuple[str, Callable[[], AnyArray]]]:

@@ -18,7 +18,7 @@ from holonomy.systems.constraints.kkt import accelerate, spread, with_sliding
 from holonomy.systems.constraints.slip import with_friction
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
-from holonomy.systems.parameters import number
+from holonomy.systems.parameters import Parameters, number
 from holonomy.systems.replace import replace
 from holonomy.trace.function import Function
 from holonomy.types import (
@@ -115,7 +115,8 @@ def _with_walls(frame: tracing.Frame, before: Walls, unilateral: Any, restitutio
 def _conditions(
     frame: tracing.Frame, name: str, function: Any, example: Any, where: str = "zero where it holds"
 ) -> tuple[Function, int]:
-    traced, shape = frame.trace(name, function, example)
+    velocity = sum(not isinstance(x, Parameters) for x in example) > 2
+    traced, shape = frame.trace(name, frame.given(function, velocity=velocity), example)
     if shape == ():
         return frame.trace(name, lambda *args: jnp.reshape(traced(*args), (1,)), example)[0], 1
     if len(shape) != 1 or shape[0] == 0:

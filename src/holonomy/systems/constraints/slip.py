@@ -125,7 +125,7 @@ def _slips(system: Any, frame: Any, sigma: Any, count: int, slip: Any) -> tuple[
         if d not in (2, 3):
             raise ValueError(f"friction needs particles in the plane or in space; their positions have {d} components.")
         slip = slip_of(positions, sigma)
-    traced, shape = frame.trace("slip", slip, example)
+    traced, shape = frame.trace("slip", frame.given(slip, velocity=True), example)
     if shape == (count,) or (count == 1 and shape == ()):
         return frame.trace("slip", lambda *args: jnp.reshape(traced(*args), (count, 1)), example)[0], 1
     if len(shape) != 2 or shape[0] != count or shape[1] not in (1, 2):
