@@ -156,3 +156,10 @@ def test_inertial_force_is_lagranges_left_side():
     lagrangian = double_pendulum.raw_lagrangian
     _, rate = jax.jvp(lambda q, v: mechanics.momentum(lagrangian, 0.0, q, v), (Q, V), (V, np.asarray(a)))
     np.testing.assert_allclose(rate, jax.grad(lagrangian, argnums=1)(0.0, Q, V), rtol=1e-12)
+
+
+def test_one_mass_from_a_parameter_belongs_to_every_particle():
+    system = hl.System.from_positions(
+        lambda t, q, p: jnp.stack([q, 2 * q]), lambda p: p.m, coordinates=("x", "y"), parameters={"m": 3.0}
+    )
+    np.testing.assert_allclose(system.mass_matrix(0.0, [0.1, 0.2]), 15.0 * np.eye(2), rtol=1e-15)

@@ -47,7 +47,7 @@ class Equilibrium:
     eigenvalues: Complex[np.ndarray, " rates"] | Float[np.ndarray, " rates"]
     residual: float
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.stability} at q = {np.array2string(self.q, precision=6, separator=', ')}"
 
 
@@ -63,6 +63,9 @@ class NormalModes:
     frequencies: Complex[np.ndarray, " modes"] | Float[np.ndarray, " modes"]
     squares: np.ndarray
     shapes: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<normal modes of angular frequencies {np.array2string(self.frequencies, precision=6, separator=', ')}>"
 
 
 def equilibria(system: System, guesses: StateLike | Sequence[StateLike]) -> tuple[Equilibrium, ...]:

@@ -64,7 +64,7 @@ class Integrability:
         """How many position constraints the forms hide."""
         return len(self.at) - self.growth[-1]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         if self.kind == "integrable":
             how = "closed" if self.closed else "after multiplication by an integrating factor"
             return f"integrable: equivalent to {_counted(self.rank)}, {how}"

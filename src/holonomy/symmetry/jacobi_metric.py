@@ -33,6 +33,10 @@ class JacobiMetric(eqx.Module):
     natural: Natural
     energy: Scalar | float
 
+    def __repr__(self) -> str:
+        energy = "" if isinstance(self.energy, Tracer) else f" for the energy {float(self.energy):g}"
+        return f"<Jacobi's metric 2 (E - V) g{energy}: {self.natural.local.system!r}>"
+
     def __call__(self, q: VectorLike) -> Matrix:
         at = jnp.asarray(q, float)
         double = self.rate(at)

@@ -73,7 +73,7 @@ class KillingAlgebra:
         """The momenta at the saved times of a run."""
         return _momenta_along(self.extension, jnp.asarray(run.t), jnp.asarray(run.q), jnp.asarray(run.v))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.dim} symmetr{'y' if self.dim == 1 else 'ies'}, {self.algebra}, {self.kind}"
 
 

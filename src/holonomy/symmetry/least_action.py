@@ -57,6 +57,13 @@ class StationaryPath:
     kind: str
     path: _Path = field(repr=False)
 
+    def __repr__(self) -> str:
+        conjugate = ", ".join(f"{t:g}" for t in self.conjugate) or "none"
+        return (
+            f"<{self.kind} of the action, {self.action:g}, from t = {self.t[0]:g} to {self.t[-1]:g}; "
+            f"conjugate points: {conjugate}>"
+        )
+
     def __call__(self, t: Numbers) -> tuple[np.ndarray, np.ndarray]:
         """Position and velocity at times t."""
         times = np.asarray(t, float)

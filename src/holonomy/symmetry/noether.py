@@ -59,7 +59,7 @@ class Conserved:
         """The quantity at the saved times of a run."""
         return _values(self.quantity, jnp.asarray(run.t), jnp.asarray(run.q), jnp.asarray(run.v))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.words
 
 
