@@ -111,7 +111,7 @@ def test_a_notebook_shows_one_picture(run, monkeypatch, pyplot):
             """There is no window system."""
 
     if pyplot:
-        importlib.import_module("matplotlib.pyplot")
+        importlib.import_module("matplotlib.pyplot").close("all")  # figures of other tests would be shown, too
     else:
         monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     shell = Shell.instance()

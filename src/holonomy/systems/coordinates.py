@@ -62,6 +62,11 @@ class Coordinates(tuple[Coordinate, ...]):
         return Coordinates, (tuple(self),)  # without the hash, which is another one in another process
 
 
+def blocks_of(given: Sequence[Coordinate]) -> tuple[Block, ...]:
+    """The arrays that coordinates form; empty where none was given with a shape."""
+    return given.blocks if isinstance(given, Coordinates) else ()
+
+
 def _blocks(given: Sequence[Coordinate]) -> Iterator[Block]:
     if all(one.block is None for one in given):
         return

@@ -26,7 +26,7 @@ def unpacked(blocks: Sequence[Block], row: AnyArray) -> Tree:
     ends = np.cumsum([block.size for block in blocks])
     parts = [row[..., end - block.size : end] for block, end in zip(blocks, ends, strict=True)]
     made = (part.reshape((*row.shape[:-1], *block.shape)) for part, block in zip(parts, blocks, strict=True))
-    return namedtuple("Arrays", names)(*made)
+    return namedtuple("Arrays", names)(*made)  # pyright: ignore[reportUntypedNamedTuple]  names are the user's
 
 
 def packed(blocks: Sequence[Block], value: Unchecked) -> Unchecked:
@@ -36,8 +36,8 @@ def packed(blocks: Sequence[Block], value: Unchecked) -> Unchecked:
     if isinstance(value, Mapping) and set(value) == {block.name for block in blocks}:
         value = value[blocks[0].name] if len(blocks) == 1 else tuple(value[block.name] for block in blocks)
     if not (isinstance(value, tuple | list) and len(value) == len(blocks) > 1):
-        shape = np.shape(value) if not isinstance(value, Mapping) else None
-        return jnp.reshape(value, -1) if len(blocks) == 1 and shape == blocks[0].shape else value
+        one = len(blocks) == 1 and not isinstance(value, Mapping) and np.shape(value) == blocks[0].shape
+        return jnp.reshape(jnp.asarray(value), -1) if one else value
     if any(np.shape(part) != block.shape for part, block in zip(value, blocks, strict=True)):
         return value
     arrays = np if all(isinstance(part, np.ndarray | float | int) for part in value) else jnp

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from holonomy.spaces import AbstractSpace, Carried, Power
 from holonomy.systems import shaped
-from holonomy.systems.coordinates import Coordinates
+from holonomy.systems.coordinates import blocks_of
 from holonomy.systems.parameters import number
 from holonomy.types import AnyArray, Numbers, StateLike
 
@@ -27,7 +27,8 @@ def vector(name: str, value: StateLike, shape: tuple[int, ...], system: System) 
     A mapping names the coordinates. Configurations of several points may have one row for each, and of points that are
     carried the frame may be left out.
     """
-    value = shaped.packed(system.coordinates.blocks, value) if isinstance(system.coordinates, Coordinates) else value
+    blocks = blocks_of(system.coordinates)
+    value = shaped.packed(blocks, value)
     array = number(name, _by_name(name, value, system) if isinstance(value, Mapping) else value)
     array = _from_rows(array, system.space)
     if array.shape != shape and array.ndim == 2 and isinstance(system.space, Power | Carried):
@@ -37,8 +38,8 @@ def vector(name: str, value: StateLike, shape: tuple[int, ...], system: System) 
                 f"{name} must have shape {(inner.count, inner.space.point_dim)}, one row for each point of "
                 f"{inner.space!r}; got shape {tuple(array.shape)}."
             )
-    if array.shape != shape and isinstance(system.coordinates, Coordinates) and len(system.coordinates.blocks) == 1:
-        block = system.coordinates.blocks[0]
+    if array.shape != shape and len(blocks) == 1:
+        (block,) = blocks
         raise ValueError(f"{name} must have shape {block.shape}, that of {block.name}; got {tuple(array.shape)}.")
     if array.shape != shape:
         raise ValueError(

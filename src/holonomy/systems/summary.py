@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.systems.coordinates import Coordinate, Coordinates
+from holonomy.systems.coordinates import Coordinate, blocks_of
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -32,7 +32,7 @@ def line(system: System) -> str:
 
 def _names(given: tuple[Coordinate, ...]) -> list[str]:
     """Names of coordinates, those of an array together with its shape."""
-    blocks = given.blocks if isinstance(given, Coordinates) else ()
+    blocks = blocks_of(given)
     shapes = [f" {' × '.join(map(str, block.shape))}" if block.shape else "" for block in blocks]
     return [f"{b.name}{shape}" for b, shape in zip(blocks, shapes, strict=True)] or [c.name for c in given]
 

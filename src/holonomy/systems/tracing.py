@@ -13,7 +13,7 @@ from jax.core import Tracer
 
 from holonomy.spaces import AbstractSpace, Circle, Euclidean, Product
 from holonomy.systems import mistakes, shaped
-from holonomy.systems.coordinates import Block, Coordinate, Coordinates, CoordinatesLike
+from holonomy.systems.coordinates import Block, Coordinate, CoordinatesLike, blocks_of
 from holonomy.systems.coordinates import coordinates as named
 from holonomy.systems.parameters import Parameters, number
 from holonomy.trace.function import Function, trace
@@ -56,7 +56,7 @@ class Frame:
 
     @property
     def _blocks(self) -> tuple[Block, ...]:
-        return self.coordinates.blocks if isinstance(self.coordinates, Coordinates) else ()
+        return blocks_of(self.coordinates)
 
     def trace(self, name: str, function: ArrayFunction, example: Example) -> tuple[Function, tuple[int, ...]]:
         """The traced function and the shape of its value."""

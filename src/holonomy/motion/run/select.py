@@ -16,6 +16,7 @@ from holonomy.motion.events.event_log import Events
 from holonomy.motion.run.positions import drawn
 from holonomy.spaces import AbstractSpace
 from holonomy.systems import World, shaped
+from holonomy.systems.coordinates import blocks_of
 from holonomy.types import AnyArray, Decimal
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def variables(run: Run) -> dict[str, Callable[[], AnyArray]]:
 
 def _arrays(run: Run) -> list[tuple[str, Callable[[AnyArray], AnyArray]]]:
     """The arrays that the coordinates were given as, each with what takes it out of rows."""
-    blocks = run.system.coordinates.blocks if run.system is not None else ()
+    blocks = () if run.system is None else blocks_of(run.system.coordinates)
 
     def part(name: str) -> Callable[[AnyArray], AnyArray]:
         return lambda rows: (
