@@ -61,8 +61,8 @@ types: python-dev
 
 # All that needs no quiet machine, two at a time; in most folders without run-time types and everywhere with XLA's quick
 # compilation: `make proof` checks types, with the compilation that users get, as `make compat` has for the newest set.
-# The frontend's packages for checks first: what the pages need is among them, and nothing is installed twice.
-checks: python-dev node pages
+# Node and the pages are set up among them.
+checks: python-dev
 	@$(BIN)/python scripts/checks.py $(ARGS)
 
 unit: python-dev node pages

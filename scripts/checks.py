@@ -1,9 +1,9 @@
 """Run the checks of `make test` that need no quiet machine, two at a time: `python scripts/checks.py [NAME ...]`.
 
 Each room of tests, of the longest ones each folder, is one check in a process of its own, so that what XLA compiled for
-one is not kept for the next and a process stays small; types, frontend and documents are checks too. The longest come
-first, so that both cores are busy until the end. A check that passes is one line, one that fails is shown whole; with
-names only those are run.
+one is not kept for the next and a process stays small; types, frontend and documents are checks too, and Node and the
+pages are set up beside the first of them. The longest come first, so that both cores are busy until the end. A check
+that passes is one line, one that fails is shown whole; with names only those are run.
 """
 
 import os
@@ -17,10 +17,11 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 LOGS = ROOT / ".cache" / "checks"
-NODE = (str(BIN / "python"), "scripts/node.py", "npm")
+NODE = (str(BIN / "python"), "scripts/node.py")
 AT_ONCE = 2
 # The longest checks, in the order in which they begin; the others follow by name.
 FIRST = (
+    "pages",
     "tests/motion/events",
     "tests/systems/contact",
     "tests/project",
@@ -41,7 +42,9 @@ FIRST = (
 LONG = ("motion", "systems", "studio")
 SHORT = ("scene", "viewer", "testing")
 # Here types are not checked at run time, which would take a quarter of the time: `make proof` checks them.
-UNTYPED = ("systems", "motion", "locomotion", "models", "study", "symmetry")
+UNTYPED = ("systems", "motion", "locomotion", "models", "study", "symmetry", "project")
+# Checks that need Node and the built pages, which are set up while others run.
+WITH_PAGES = ("tests", "tests/project", "tests/show", "tests/studio", "frontend", "documents")
 
 
 class Check(NamedTuple):
@@ -87,10 +90,17 @@ def checks() -> list[Check]:
     every = [
         *of_tests(),
         Check("types", ((str(BIN / "basedpyright"),),), {}),
-        Check("frontend", ((*NODE, "run", "check"), (*NODE, "test")), {}),
+        Check("pages", ((*NODE, "install"), (*NODE, "build")), {}),
+        Check("frontend", ((*NODE, "npm", "run", "check"), (*NODE, "npm", "test")), {}),
         Check("documents", ((str(BIN / "mkdocs"), "build", "--strict", "--quiet"),), {"NO_MKDOCS_2_WARNING": "1"}),
     ]
     return sorted(every, key=lambda one: FIRST.index(one.name) if one.name in FIRST else len(FIRST))
+
+
+def can_begin(check: Check, unfinished: list[str]) -> bool:
+    """Whether what a check needs is there."""
+    needs = check.name in WITH_PAGES or check.name.startswith("tests/studio/")
+    return not needs or "pages" not in unfinished
 
 
 def begin(check: Check) -> Running:
@@ -129,8 +139,13 @@ def main(names: list[str]) -> int:
     failed: list[str] = []
     try:
         while waiting or running:
-            while waiting and len(running) < AT_ONCE:
-                running.append(begin(waiting.pop(0)))
+            unfinished = [check.name for check in waiting] + [one.check.name for one in running]
+            ready = [check for check in waiting if can_begin(check, unfinished)]
+            # setting up pages is mostly waiting for files
+            busy = sum(one.check.name != "pages" for one in running)
+            for check in ready[: max(0, AT_ONCE - busy)]:
+                waiting.remove(check)
+                running.append(begin(check))
             time.sleep(0.2)
             for one in [one for one in running if one.process.poll() is not None]:
                 running.remove(one)

@@ -102,8 +102,8 @@ class System(eqx.Module):
 
         def kinetic(t: Any, q: Any, v: Any, *p: Any) -> Any:
             _, velocity = jax.jvp(lambda s, x: where(s, x, *p), (t, q), (jnp.ones_like(t), v))
-            m: Any = jnp.broadcast_to(masses(*p), velocity.shape[:1]) if callable(masses) else weights
-            return 0.5 * jnp.dot(m, jnp.sum(velocity * velocity, axis=1))
+            m: Any = masses(*p) if callable(masses) else weights
+            return 0.5 * jnp.dot(jnp.broadcast_to(m, velocity.shape[:1]), jnp.sum(velocity * velocity, axis=1))
 
         return _natural(frame, kinetic, potential, definite=bool(np.all(frame.concrete(weights) > 0)), positions=where)
 
