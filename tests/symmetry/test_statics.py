@@ -90,3 +90,25 @@ def test_what_cannot_be_answered_is_said(hoop) -> None:
         hl.equilibria(both, [0.0, 0.0])
     with pytest.raises(ValueError, match="no coordinate 'phi'"):
         hl.equilibria(hoop, {"phi": 0.0})
+
+
+@pytest.mark.parametrize("unit", [1e-20, 1.0, 1e20])
+def test_units_of_energy_do_not_matter(unit):
+    """Equilibria of a bead on a turning hoop, and on a rod of fixed length, in atomic and in astronomical units."""
+
+    def hoop(t, q, v):
+        return unit * (0.5 * v[0] ** 2 + 8.0 * jnp.sin(q[0]) ** 2 + 9.81 * jnp.cos(q[0]))
+
+    bead = hl.System.from_lagrangian(hoop, coordinates={"theta": "angle"})
+    found = hl.equilibria(bead, [[0.1], [0.8]])
+    np.testing.assert_allclose([one.q[0] for one in found], [0.0, np.arccos(9.81 / 16.0)], rtol=0, atol=1e-10)
+    assert [one.stability for one in found] == ["unstable", "stable"]
+    with pytest.raises(ValueError, match="is no equilibrium"):
+        hl.normal_modes(bead, [0.8])
+    held = hl.System.from_lagrangian(
+        lambda t, q, v: unit * (0.5 * jnp.dot(v, v) - 9.81 * q[1]), coordinates=("x", "y")
+    ).constrained(holonomic=lambda t, q: jnp.dot(q, q) - 1.0)
+    (low,) = hl.equilibria(held, [0.3, -0.8])
+    np.testing.assert_allclose(low.q, [0.0, -1.0], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(low.multipliers, [-9.81 * unit / 2], rtol=1e-10)
+    np.testing.assert_allclose(hl.normal_modes(held, low.q).frequencies, [np.sqrt(9.81)], rtol=1e-9)

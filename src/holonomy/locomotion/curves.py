@@ -56,11 +56,10 @@ class Fourier(AbstractCurve):
         return self.mean + 2.0 * jnp.pi * s * self.turns + waves
 
 
-class Spline(AbstractCurve):
-    """The periodic cubic spline through points at equally spaced times, with two continuous derivatives."""
+class _ThroughPoints(AbstractCurve):
+    """A curve through points at equally spaced times."""
 
     values: Rows
-    slopes: Rows
 
     @property
     def pieces(self) -> int:
@@ -69,6 +68,12 @@ class Spline(AbstractCurve):
     @property
     def dim(self) -> int:
         return self.values.shape[1]
+
+
+class Spline(_ThroughPoints):
+    """The periodic cubic spline through points at equally spaced times, with two continuous derivatives."""
+
+    slopes: Rows
 
     def __call__(self, s: Scalar) -> Shape:
         count = self.values.shape[0]
@@ -79,18 +84,8 @@ class Spline(AbstractCurve):
         return a + u * (b - a) + u * (1.0 - u) * bend
 
 
-class Polygon(AbstractCurve):
+class Polygon(_ThroughPoints):
     """Points joined by straight lines, each passed in the same time."""
-
-    values: Rows
-
-    @property
-    def pieces(self) -> int:
-        return self.values.shape[0]
-
-    @property
-    def dim(self) -> int:
-        return self.values.shape[1]
 
     def __call__(self, s: Scalar) -> Shape:
         count = self.values.shape[0]

@@ -25,7 +25,12 @@ from holonomy.types import StateLike, Tree
 
 _STEPS = 100  # of Newton's method
 _HALVINGS = 30  # of one step
-_FOUND = 1e-11  # largest force that is left, as a part of the size of the stiffness times 1
+_FOUND = 1e-11  # largest force that is left, as a part of the unit of force, and largest violation of constraints
+_AT_REST = 1e-7  # the same for a configuration that a user calls an equilibrium
+_VIOLATED = 1e-6  # violation of constraints at the end of a search that says that they contradict each other
+_LESS = 1e-4  # part of the residual by which a whole step must make it smaller at least
+_GROWS = 1e-6  # of the fastest rate: rounding splits a multiple eigenvalue zero into pairs of the size of its root
+_SAID = 1e-6  # of the largest: components of a direction below are not named
 _SAME = 1e-6  # distance below which two equilibria are one
 _SIGN = 1e-9  # of the largest: eigenvalues below are taken for zero
 _RANK = 1e-9
@@ -98,13 +103,15 @@ def normal_modes(system: System, q: StateLike) -> NormalModes:
     f, normals, gap, stiffness = _rest_forces(system, at)
     multipliers = np.linalg.lstsq(normals.T, -f, rcond=None)[0] if len(normals) else np.zeros(0)
     left = f + normals.T @ multipliers
-    if np.max(np.abs(left), initial=0.0) > 1e-7 * (1.0 + stiffness) or np.max(np.abs(gap), initial=0.0) > 1e-7:
+    unit = max(stiffness, float(np.max(np.abs(f), initial=0.0)))
+    if np.max(np.abs(left), initial=0.0) > _AT_REST * unit or np.max(np.abs(gap), initial=0.0) > _AT_REST:
         raise ValueError(
             f"q = {_shown(at)} is no equilibrium: the force {_shown(left)} is left there. Find one near it with "
             "hl.equilibria."
         )
     mass, damping, spring, basis = _linear(system, at, multipliers)
-    if np.max(np.abs(damping), initial=0.0) > _SIGN * np.max(np.abs(mass)):
+    critical = np.sqrt(np.max(np.abs(mass), initial=0.0) * np.max(np.abs(spring), initial=0.0))
+    if np.max(np.abs(damping), initial=0.0) > _SIGN * critical:
         raise ValueError(
             "Forces depend on velocities here (damping or a turning frame), so there are no normal modes; "
             "hl.equilibria gives the eigenvalues of the motion."
@@ -154,9 +161,12 @@ def _moved(system: System, q: Tree, step: Tree) -> Tree:
 
 def _newton(system: System, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray, float] | str:
     """An equilibrium with its multipliers and the force that is left, or a sentence that says why there is none."""
-    q, multipliers, size = guess, None, np.inf
+    q, multipliers, unit, size = guess, None, 0.0, np.inf
     for _ in range(_STEPS):
         (f, normals, gap), (slope, turn) = jax.tree.map(np.asarray, _statics(system, jnp.asarray(q)))
+        # forces in a unit of their own, so that neither their size nor that of the constraints decides
+        unit = unit or float(max(np.max(np.abs(f), initial=0.0), np.max(np.abs(slope), initial=0.0))) or 1.0
+        f, slope = f / unit, slope / unit
         if not np.all(np.isfinite(f)) or not np.all(np.isfinite(slope)):
             return f"from {_shown(guess)} the search came to {_shown(q)}, where the forces are not finite."
         if multipliers is None:
@@ -166,32 +176,32 @@ def _newton(system: System, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
         scale = 1.0 + float(np.max(np.abs(stiffness), initial=0.0))
         size = float(np.max(np.abs(residual), initial=0.0))
         if size <= _FOUND * scale:
-            return q, multipliers, size
+            return q, unit * multipliers, unit * float(np.max(np.abs(residual[: len(f)]), initial=0.0))
         held = len(gap)
         matrix = np.zeros((len(residual), len(f) + len(multipliers)))
         matrix[: len(f), : len(f)], matrix[: len(f), len(f) :] = stiffness, normals.T
         matrix[len(f) :, : len(f)] = normals[:held]
         step = np.linalg.lstsq(matrix, -residual, rcond=1e-12)[0]
-        q, multipliers = _shorter(system, q, multipliers, step, len(f), float(np.linalg.norm(residual)))
+        q, multipliers = _shorter(system, q, multipliers, step, unit, float(np.linalg.norm(residual)))
     broken = float(np.max(np.abs(_rest_forces(system, q)[2]), initial=0.0))
-    if broken > 1e-6:
+    if broken > _VIOLATED:
         return (
             f"from {_shown(guess)} the search ended at {_shown(q)}, where a constraint is violated by {broken:.2g}; "
             "the constraints may contradict each other."
         )
-    return f"from {_shown(guess)} the search ended at {_shown(q)}, where the force {size:.2g} is left."
+    return f"from {_shown(guess)} the search ended at {_shown(q)}, where the force {unit * size:.2g} is left."
 
 
 def _shorter(
-    system: System, q: np.ndarray, multipliers: np.ndarray, step: np.ndarray, n: int, size: float
+    system: System, q: np.ndarray, multipliers: np.ndarray, step: np.ndarray, unit: float, size: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The step, halved until it makes the residual smaller."""
-    share = 1.0
+    """The step, halved until it makes the residual smaller; `unit` is that of forces."""
+    share, n = 1.0, len(step) - len(multipliers)
     for _ in range(_HALVINGS):
         at = np.asarray(_moved(system, jnp.asarray(q), jnp.asarray(share * step[:n])))
         of = multipliers + share * step[n:]
         f, normals, gap, _ = _rest_forces(system, at)
-        if np.linalg.norm(np.concatenate([f + normals.T @ of, gap])) < (1 - 1e-4 * share) * size:
+        if np.linalg.norm(np.concatenate([f / unit + normals.T @ of, gap])) < (1 - _LESS * share) * size:
             return at, of
         share *= 0.5
     return np.asarray(_moved(system, jnp.asarray(q), jnp.asarray(step[:n]))), multipliers + step[n:]
@@ -239,14 +249,13 @@ def _judged(system: System, q: np.ndarray, multipliers: np.ndarray, residual: fl
     first = np.linalg.solve(mass, np.concatenate([-spring, -damping], axis=1))
     values: Any = np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [first]])) if n else np.zeros(0, complex)
     values = values[np.lexsort((values.imag, values.real))]
-    size = max(float(np.max(np.abs(values), initial=0.0)), 1e-12)
-    even = np.max(np.abs(spring - spring.T), initial=0.0) <= _SIGN * (1e-12 + np.max(np.abs(spring), initial=0.0))
+    size = float(np.max(np.abs(values), initial=0.0))
+    even = np.max(np.abs(spring - spring.T), initial=0.0) <= _SIGN * np.max(np.abs(spring), initial=0.0)
     definite = n == 0 or np.min(np.linalg.eigvalsh(0.5 * (spring + spring.T))) > _SIGN * np.max(np.abs(spring))
-    lossy = n == 0 or np.min(np.linalg.eigvalsh(damping + damping.T)) >= -_SIGN * np.max(np.abs(damping), initial=1.0)
-    # rounding splits a multiple eigenvalue zero into pairs of the size of its root
-    if np.max(values.real, initial=-np.inf) > 1e-6 * size:
+    lossy = n == 0 or np.min(np.linalg.eigvalsh(damping + damping.T)) >= -_SIGN * np.max(np.abs(damping), initial=0.0)
+    if np.max(values.real, initial=-np.inf) > _GROWS * size:
         stability = "unstable"
-    elif (even and definite and lossy) or np.max(values.real, initial=-np.inf) < -1e-6 * size:
+    elif (even and definite and lossy) or np.max(values.real, initial=-np.inf) < -_GROWS * size:
         stability = "stable"
     else:
         stability = "undecided"
@@ -272,7 +281,7 @@ def _distance(system: System, a: np.ndarray, b: np.ndarray) -> float:
 
 def _combination(system: System, weights: np.ndarray) -> str:
     largest = weights / weights[int(np.argmax(np.abs(weights)))]
-    terms = [f"{w:.3g} {name}" for w, name in zip(largest, system.names, strict=True) if abs(w) > 1e-6]
+    terms = [f"{w:.3g} {name}" for w, name in zip(largest, system.names, strict=True) if abs(w) > _SAID]
     return "along " + " + ".join(terms)
 
 

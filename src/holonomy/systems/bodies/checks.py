@@ -62,8 +62,8 @@ def refuse_lengths(space: AbstractSpace, rods: Elements | None) -> None:
     if np.any(lengths >= most):
         worst = int(np.argmax(lengths))
         raise ValueError(
-            f"The rod {tuple(rods.vertices[worst].tolist())} has length {lengths[worst]:g}, but no two points of "
-            f"{space!r} are {most:g} or more apart in one direction only; pass a shorter one."
+            f"The rod {tuple(rods.vertices[worst].tolist())} has length {lengths[worst]:g}, but the points "
+            f"of {space!r} are at most {most:g} apart, and at that distance a rod has no direction; pass a shorter one."
         )
 
 
