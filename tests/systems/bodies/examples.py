@@ -1,10 +1,11 @@
 """The rod and the triangle of the validation set: started across a Killing flow, all masses, springs and lengths 1."""
 
 import holonomy as hl
-from holonomy.show.figures.body_examples import FLOWS, SPACES, start
+from holonomy.show.figures.body_examples import FLOWS, start
 
 __all__ = ["EDGES", "FLOWS", "SEPARATIONS", "SPACES", "TIMES", "elastic", "rigid", "start"]
 
+SPACES = {"H": hl.Hyperbolic(3), "S": hl.Sphere(3)}
 TIMES = [1, 2, 5, 10]
 SEPARATIONS = {
     ("H", "rod"): [1.508530925005, 2.149900772978, 1.322148601267, 1.950968765265],
