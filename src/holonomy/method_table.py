@@ -166,6 +166,15 @@ TABLE = (
         options=("tol",),
     ),
     MethodRow(
+        "event_driven",
+        "EventDriven",
+        order="to round-off",
+        use="the default for worlds of free balls",
+        summary="free balls from collision to collision; dt is the spacing of saved times",
+        properties=Properties(symplectic=True, reversible=True),
+        holds=(),
+    ),
+    MethodRow(
         "rattle",
         "Rattle",
         order="2, 4, 6",

@@ -181,17 +181,21 @@ def newton(
     guess: Vector,
     *,
     full: bool = False,
+    direction_at: Callable[[Vector, Vector], Vector] | None = None,
 ) -> tuple[Vector, Flag, Count]:
     """The root of `residual` near `guess`, whether it was found, and the number of iterations.
 
     `direction` turns a residual into a correction with a frozen matrix; `full` takes the exact Jacobian at every
-    iterate instead. `measure` gives the sizes of a correction, component by component, to be compared with `scale` of
-    the iterate. Derivatives of the root are those of the implicit function theorem.
+    iterate instead, and `direction_at` a matrix of its own at every iterate. `measure` gives the sizes of a correction,
+    component by component, to be compared with `scale` of the iterate. Derivatives of the root are those of the
+    implicit function theorem.
     """
 
     def correction(z: Vector) -> Vector:
         value = residual(z)
-        return exact_direction(residual, z, value) if full else direction(value)
+        if full:
+            return exact_direction(residual, z, value)
+        return direction(value) if direction_at is None else direction_at(z, value)
 
     def judge(it: Iterate, step: Vector) -> tuple[Scalar, _Memory, Flag]:
         eps, least = jnp.finfo(step.dtype).eps, jnp.finfo(step.dtype).tiny

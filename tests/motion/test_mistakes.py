@@ -18,6 +18,11 @@ ONE: Any = ("theta",)
 CALLED: Any = hl.simulate  # with arguments that the static checker would refuse
 
 
+def unchecked(value: Any) -> Any:
+    """An argument that the static checker would refuse."""
+    return value
+
+
 @pytest.fixture(autouse=True)
 def _as_users_run_it(monkeypatch):
     """The sentences must stand on their own, without the tests' type checks in front of them."""
@@ -241,6 +246,63 @@ MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
         r"no public name 'keplar'\. Did you mean kepler",
     ),
     "name of a function": (lambda: hl.simulat, AttributeError, r"no public name 'simulat'\. Did you mean simulate"),
+    "no velocity": (lambda: moved(plain, [1.0], None, 1.0), ValueError, "v0 is None; pass its numbers, zeros"),
+    "event of q alone": (
+        lambda: moved(plain, [1.0], [0.0], 1.0, events=[hl.Event(lambda q: q[0])]),
+        ValueError,
+        r"sigma of event 0 is called as f\(t, q, v\), but takes \(q\)",
+    ),
+    "function instead of an event": (
+        lambda: moved(plain, [1.0], [0.0], 1.0, events=[lambda t, q, v: q[0]]),
+        ValueError,
+        r"list of hl\.Event",
+    ),
+    "engine": (lambda: moved(plain, [1.0], [0.0], 1.0, engine="gpu"), ValueError, "None, 'native' or 'xla'; got 'gpu'"),
+    "saved after the end": (
+        lambda: moved(plain, [1.0], [0.0], 1.0, save_at=[0.0, 2.0]),
+        ValueError,
+        "save_at must lie between",
+    ),
+    "potential that is a number": (
+        lambda: hl.System.from_metric(lambda q: jnp.eye(1), potential=unchecked(3.0), coordinates=("x",)),
+        ValueError,
+        "potential must be a function; got 3",
+    ),
+    "metric of another size": (
+        lambda: hl.System.from_metric(lambda q: jnp.eye(3), coordinates=("x", "y")),
+        ValueError,
+        r"\(n, n\) matrix, shape \(2, 2\)",
+    ),
+    "positions in a row": (
+        lambda: hl.System.from_positions(lambda t, q: jnp.stack([q[0], q[0]]), [1.0], coordinates=("x",)),
+        ValueError,
+        r"array \(particles, d\), such as",
+    ),
+    "one mass too many": (
+        lambda: hl.System.from_positions(lambda t, q: jnp.stack([q, q]).T, [1.0, 2.0], coordinates=("x",)),
+        ValueError,
+        "There are 1 particles",
+    ),
+    "velocity constraint that is no such": (
+        lambda: plain.constrained(velocity=lambda t, q, v: v**2),
+        ValueError,
+        "must be affine in v",
+    ),
+    "spring to nowhere": (
+        lambda: hl.Body([1.0, 1.0], springs=[(0, 2, 1.0, 1.0)]),
+        ValueError,
+        "whole numbers from 0 to 1; got 2",
+    ),
+    "reduction by what is not cyclic": (
+        lambda: hl.routh(plain, {"theta": 1.0}),
+        ValueError,
+        "'theta' is not cyclic",
+    ),
+    "a system that swims": (
+        lambda: hl.perform(unchecked(plain), hl.Gait.ellipse((0.0, 0.0), (1.0, 1.0))),
+        ValueError,
+        r"takes a mover, such as hl\.Purcell\(\)",
+    ),
     "negative mass": (lambda: hl.models.kepler(m=-1.0), ValueError, "m is -1; it must be greater than 0"),
 }
 PAGE = Path(__file__).parents[2] / "docs" / "mistakes.md"
@@ -304,6 +366,16 @@ def test_starts_and_methods_by_name():
     np.testing.assert_array_equal(many.q[0], by_place.q)
     slope = jax.grad(lambda x: moved(pair, {"theta1": x, "theta2": 0.0}, [0.0, 0.0], 0.2).q[-1, 0])(0.3)
     assert np.isfinite(slope)
+
+
+def test_a_kinetic_energy_of_the_wrong_sign_is_warned_of():
+    def turned(n):
+        names = [f"x{i}" for i in range(n)]
+        return hl.System.from_lagrangian(lambda t, q, v: jnp.dot(q, q) - 0.5 * v[0] ** 2 + jnp.sum(v[1:] ** 2), names)
+
+    for n in (2, 12):  # factored whole, and by its structure
+        with pytest.warns(UserWarning, match="negative kinetic energy at the initial state.*look for a wrong sign"):
+            moved(turned(n), np.full(n, 0.1), np.zeros(n), 0.1)
 
 
 def test_texts_of_systems_methods_and_events():

@@ -361,3 +361,15 @@ def test_julia_code_is_plain() -> None:
         lambda t, q, v, p: 0.5 * v[0] ** 2 - p["end"] * q[0] ** 2, ("x",), parameters={"end": 2.0}
     )
     assert "(t, x, x_dot, end_)" in spring.equations().julia
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    "name", ["double_pendulum", "spherical_pendulum", "rotating_hoop", "elastic_pendulum", "kepler"]
+)
+def test_sympy_finds_no_much_shorter_form(name):
+    """Nothing but a common factor of all terms of an equation, or a double angle."""
+    found = getattr(hl.models, name)().equations().sympy
+    for formula in (*found.lagrange, *(found.accelerations or ()), found.T2, found.potential):
+        ours = sp.count_ops(formula)
+        assert ours < 10 or sp.count_ops(sp.simplify(formula)) > 0.74 * ours

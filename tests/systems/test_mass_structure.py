@@ -9,6 +9,7 @@ import pytest
 
 import holonomy as hl
 from holonomy.systems import mass_checks, quantities
+from holonomy.trace.hessian_pattern import hessian_pattern
 
 N = 24
 NAMES = [f"x{i}" for i in range(N)]
@@ -67,7 +68,19 @@ KINDS = {
     ),
     "arrow": (
         lambda t, q, v: 0.5 * jnp.sum(v * v) + 0.1 * v[0] * jnp.sum(v[1:]) - jnp.sum(q**2),
-        f"sparse ({3 * N - 2} entries), constant",
+        "arrow (diagonal but for 1 of the coordinates), constant",
+        True,
+    ),
+    "two hubs": (
+        lambda t, q, v: (
+            0.5 * jnp.sum((2 + jnp.cos(q)) * v * v) + 0.1 * v[5] * jnp.sum(v[1::2] * q[1::2]) + 0.1 * v[9] * jnp.sum(v)
+        ),
+        "arrow (diagonal but for 2 of the coordinates), depends on positions",
+        False,
+    ),
+    "web": (
+        lambda t, q, v: 0.5 * jnp.sum(v * v) + 0.01 * jnp.sum(v.reshape(4, 6)[:, :, None] * v.reshape(4, 6)[:, None]),
+        "block-diagonal (4 blocks of at most 6), constant",
         True,
     ),
     "hidden": (lambda t, q, v: 0.5 * jnp.sum(v * v) + 1e-9 * jnp.sum(v) ** 2 - jnp.sum(q**2), "dense, constant", True),
@@ -94,6 +107,55 @@ def test_solves_with_the_structure_equal_those_of_the_whole_matrix(name):
 def _number(system, q, v):
     a = quantities.ambient_acceleration(system, np.float64(0.3), q, v)
     return jnp.sum(jnp.sin(a)), a
+
+
+TURNS = (
+    lambda x, a: x[::-1],
+    lambda x, a: jnp.roll(x, a),
+    lambda x, a: jnp.cumsum(x) if a % 2 else jnp.sin(x),
+    lambda x, a: x.reshape(3, 4).T.reshape(-1),
+    lambda x, a: jnp.concatenate([x[a:], x[:a]]) * x,
+    lambda x, a: jnp.where(x > 0.1, x, x**2),
+    lambda x, a: x[np.arange(12) // (1 + a % 3)],
+    lambda x, a: jnp.sort(x) if a % 2 else jnp.sqrt(2 + x),
+    lambda x, a: jax.lax.scan(lambda c, y: (c + 0 * y, y * y), 0.0, x)[1],
+    lambda x, a: jnp.pad(x[a:], (0, a)),
+    lambda x, a: (x.reshape(4, 3) @ np.eye(3)[:, ::-1]).reshape(-1),
+    lambda x, a: x / (2 + jnp.roll(x, a) ** 2),
+)
+ENDS = (
+    lambda x, y: jnp.dot(x, y),
+    lambda x, y: jnp.sum(x[:4, None] * y[None, 8:]),
+    lambda x, y: jnp.sum(x.reshape(3, 4)[:, :, None] * y.reshape(3, 4)[:, None]),
+    lambda x, y: jnp.einsum("ij,ij->", x.reshape(6, 2), y.reshape(6, 2)),
+    lambda x, y: jnp.linalg.norm(x[:5] + y[:5]),
+    lambda x, y: jnp.sum(jnp.stack([x, y]) ** 2),
+    lambda x, y: jnp.max(x) * y[0] + jnp.prod(y[6:8]),
+)
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_no_entry_of_a_random_program_is_missed(seed):
+    """Programs of a few operations, of all kinds: every second derivative that differs from zero is in the pattern."""
+    random = np.random.default_rng(seed)
+    first, second = ([int(k) for k in random.integers(len(TURNS), size=random.integers(1, 4))] for _ in range(2))
+    shifts, end = [int(a) for a in random.integers(1, 6, size=8)], ENDS[seed % len(ENDS)]
+
+    def lagrangian(t, q, v):
+        x = y = v
+        for k, a in zip(first, shifts, strict=False):
+            x = TURNS[k](x, a)
+        for k, a in zip(second, reversed(shifts), strict=False):
+            y = TURNS[k](y, a)
+        return 0.5 * jnp.dot(v, v) + end(x, y)
+
+    system = hl.System.from_lagrangian(lagrangian, space=hl.Euclidean(12))
+    example = [jax.ShapeDtypeStruct(shape, float) for shape in ((), (12,), (12,))]
+    pattern = hessian_pattern(system.lagrangian, example, 2, 10**6)
+    assert pattern is not None
+    hessian = jax.hessian(lambda v: lagrangian(0.0, v, v))
+    actual = sum(np.abs(hessian(jnp.asarray(v))) for v in random.uniform(-1, 1, (2, 12)))
+    assert not np.any((actual > 0) & ~pattern.matrix.toarray())
 
 
 def test_parameters_are_named_where_the_matrix_depends_on_them():
@@ -131,8 +193,16 @@ def test_a_singular_part_is_named():
         hl.simulate(system(lambda v: jnp.sum(masses * v * v)), rest, rest, 1.0, dt=0.1)
     with pytest.raises(ValueError, match="in the coordinates x4, x5"):
         system(lambda v: jnp.sum(v[:4] ** 2) + (v[4] - v[5]) ** 2 + jnp.sum(v[6:] ** 2)).acceleration(0.0, rest, rest)
-    with pytest.raises(ValueError, match="singular at q, so"):
+    with pytest.raises(ValueError, match=r"singular at q in the coordinates x.* and 19 more"):
         system(lambda v: jnp.sum((v[1:] - v[:-1]) ** 2)).acceleration(0.0, rest, rest)
+    loose = np.ones(N)
+    loose[10:] = 0.0
+    with pytest.raises(ValueError, match=r"in the coordinates x1[0-4].* and 9 more"):
+        system(lambda v: jnp.sum((v[1:] - v[:-1]) ** 2) + jnp.sum(loose * v * v) - (v[10] - v[9]) ** 2).acceleration(
+            0.0, rest, rest
+        )
+    with pytest.raises(ValueError, match="in the coordinates x0,"):  # a cart that its loads carry away
+        system(lambda v: jnp.sum((v[1:] + v[0]) ** 2)).acceleration(0.0, rest, rest)
 
 
 def test_an_indefinite_block_is_not_taken_as_positive():

@@ -6,6 +6,7 @@ At points chosen so that terms cancel, and quotients next to whole numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import jax
@@ -127,6 +128,12 @@ CANCELLING: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def fused_either_way(x: Any) -> list[Any]:
+    """3 x0 - 3 x1 with one product kept exact, the first or the second: a compiler may choose."""
+    a, b = (Fraction(float(value)) for value in x)
+    return [float(3 * a - Fraction(3.0 * float(x[1]))), float(Fraction(3.0 * float(x[0])) - 3 * b)]
+
+
 @pytest.mark.parametrize("name", CANCELLING)
 def test_sums_that_cancel(name: str) -> None:
     """A factor is not taken out where products round: the difference of two rounded products is mostly rounding."""
@@ -137,9 +144,9 @@ def test_sums_that_cancel(name: str) -> None:
         with jax.disable_jit():
             plain = np.asarray(function(jnp.asarray(x)))
         fused = np.asarray(jax.jit(function)(x))
-        found = compiled(x)
         # multiplications may be fused with additions by either compiler, which keeps more digits
-        assert min(units(found, plain), units(found, fused)) <= UNITS
+        allowed = [plain, fused, *(fused_either_way(x) if name == "common factor" else [])]
+        assert min(units(compiled(x), value) for value in allowed) <= UNITS
 
 
 BRANCHES: dict[str, Callable[[Any], Any]] = {

@@ -40,6 +40,13 @@ REGULAR = {
     "a metric with a pole and no potential": hl.System.from_lagrangian(
         lambda t, q, v: 0.5 * jnp.dot(v, v) / q[1] ** 2, coordinates=("x", "y")
     ),
+    "a quotient that is multiplied by velocities": hl.System.from_lagrangian(
+        lambda t, q, v: 0.5 * jnp.dot(v, v) * (1.0 / q[1]) ** 2 - q[0], coordinates=("x", "y")
+    ),
+    "a metric with a pole and a smooth potential": hl.System.from_metric(
+        lambda q: jnp.eye(2) / q[1] ** 2, potential=lambda t, q: q[0] ** 2, coordinates=("x", "y")
+    ),
+    "a linkage": hl.Linkage(4).system(),
 }
 
 

@@ -96,22 +96,23 @@ def integrate(
     loop: bool = False,
     tail: float = _COEFFICIENT,
     watched: int = _WATCHED,
+    derivatives: bool = True,
 ) -> Vector:
     r"""\(y(t_1)\) of \(\dot y = f(t, y)\), \(y(t_0) = y_0\); NaN where the solution does not exist so far.
 
     The stages of a step are one batch, or with `loop` one after the other: shorter code for a long f. `tail` is what
     the highest coefficient over a step may be; solutions with singularities near the real line want a smaller one.
     `watched` is the number of times within a step at which the equation is checked; the first step is half of the
-    interval, so features of f wider than 1/256 of the interval are not passed over.
+    interval, so features of f wider than 1/256 of the interval are not passed over. Without `derivatives` the solution
+    is not differentiated by the variational equation: for callers that know its derivatives.
     """
     t0, t1 = jnp.asarray(t0, y0.dtype), jnp.asarray(t1, y0.dtype)
     # a function of its own, since a module that holds traced numbers has no hash
     pure, closed = jax.closure_convert(lambda t, y: f(t, y), t0, y0)
-    return _solve(pure, _How(loop, tail, watched), t0, t1, y0, tuple(closed))
+    return (_solve if derivatives else _solution)(pure, _How(loop, tail, watched), t0, t1, y0, tuple(closed))
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _solve(f: Callable[..., Array], how: _How, t0: Array, t1: Array, y0: Array, args: tuple[Array, ...]) -> Array:
+def _solution(f: Callable[..., Array], how: _How, t0: Array, t1: Array, y0: Array, args: tuple[Array, ...]) -> Array:
     span = t1 - t0
 
     def rate(s: Array, y: Array) -> Array:
@@ -139,6 +140,9 @@ def _solve(f: Callable[..., Array], how: _How, t0: Array, t1: Array, y0: Array, 
     start = _State(zero, y0, zero + 0.5, jnp.zeros((), int), jnp.zeros((), bool))
     end = jax.lax.while_loop(going, advance, start)
     return jnp.where(end.failed, jnp.nan, end.y)
+
+
+_solve = jax.custom_jvp(_solution, nondiff_argnums=(0, 1))
 
 
 def _step(rate: Callable[[Array, Array], Array], how: _How, t: Array, y: Array, h: Array) -> tuple[Array, Array]:

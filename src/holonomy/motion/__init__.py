@@ -4,6 +4,7 @@ from holonomy.motion.events.event import Event as Event
 from holonomy.motion.events.event_log import Events as Events
 from holonomy.motion.methods.adaptive import Adaptive as Adaptive
 from holonomy.motion.methods.base import AbstractMethod as AbstractMethod
+from holonomy.motion.methods.event_driven import EventDriven as EventDriven
 from holonomy.motion.methods.explicit import RK4 as RK4
 from holonomy.motion.methods.explicit import Euler as Euler
 from holonomy.motion.methods.gauss import Gauss as Gauss

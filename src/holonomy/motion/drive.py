@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import numpy as np
 from jaxtyping import Float
 
+from holonomy.motion import ball_collisions, body_collisions
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops import plain
 from holonomy.motion.loops.driver import Driver
+from holonomy.motion.methods.colliding_splitting import CollidingSplitting
+from holonomy.motion.methods.event_driven import EventDriven
 from holonomy.motion.problem import Problem
 from holonomy.motion.run.result import Result
+from holonomy.motion.run.saved import Saved
 from holonomy.motion.save_times import Plan, refuse_beyond_memory
+from holonomy.systems.bodies import World
 from holonomy.systems.result_code import Code
 from holonomy.types import Whole
 
@@ -33,47 +38,110 @@ class Driven:
     happened: Events | None
     engine: str
     refusal: str
+    saved: Saved | None = None
 
 
-def drive(problem: Problem, rows: Plan, progress: bool | ProgressBar | None) -> Driven:
-    """The plan in compiled chunks."""
-    refuse_beyond_memory(rows, problem.q0.shape[0])
+class Rows:
+    """Takes the rows of a run as they come, and keeps every one; `motion/keep` keeps less."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[np.ndarray, plain.Snapshot]] = []
+
+    def add(self, times: np.ndarray, rows: plain.Snapshot) -> None:
+        """Take the rows at these times, which follow those before them."""
+        self._parts.append((times, rows))
+
+    def states(self) -> tuple[np.ndarray, plain.Snapshot] | None:
+        """The states that stay, None where there are none."""
+        return jax.tree.map(lambda *parts: np.concatenate(parts), *self._parts) if self._parts else None
+
+    def saved(self) -> Saved | None:
+        """What is kept beside them."""
+        return None
+
+
+def drive(problem: Problem, rows: Plan, progress: bool | ProgressBar | None, keep: Rows | None = None) -> Driven:
+    """The plan in compiled chunks; `keep` decides what stays of its rows, all of them by default."""
+    if keep is None:
+        refuse_beyond_memory(rows, problem.q0.shape[0])
+        keep = Rows()
+    if isinstance(problem.method, EventDriven | CollidingSplitting):
+        with _Bar(progress) as report:
+            every = (_by_events if isinstance(problem.method, EventDriven) else _by_steps)(problem, rows, report)
+        keep.add(every.times, every.rows)
+        return _with(every, keep)
     driver = Driver(problem.system, problem.method, problem.engine, problem.watched, problem.max_events)
-    saved: list[Any] = []
-    now = None
+    now, count = None, 0
     code = int(Code.ok)
     total = max(rows.steps, 1)
     with _Bar(progress) as report:
         try:
             now = driver.start(rows.t0, problem.q0, problem.v0)
-            for counts, rests, wanted in plain.pieces(rows, problem.system.space.point_dim):
+            for counts, rests, wanted in plain.pieces(rows, problem.system):
                 now, shots, done = driver.rows(now, rows.t0, rows.dt, counts, rests)
                 taken = np.append(wanted[:done], np.ones(len(shots.energy) - done, bool))
-                saved.append(jax.tree.map(lambda x, w=taken: x[w], shots))
-                code = int(now.code)
+                part, code = jax.tree.map(lambda x, w=taken: x[w], shots), int(now.code)
+                times = rows.times[count : count + len(part.energy)]
+                if code == Code.event:
+                    times = np.append(times[: len(part.energy) - 1], _of_event(rows, now))
+                keep.add(times, part)
+                count += len(times)
                 report(int(now.index) / total)
                 if code != Code.ok:
                     break
         except KeyboardInterrupt:
             code = int(Code.interrupted)
-    return _collect(problem, rows, driver, saved, now, code)
+    return _collect(problem, rows, driver, keep, now, code)
 
 
-def _collect(problem: Problem, rows: Plan, driver: Driver, saved: list[Any], now: Any, code: int) -> Driven:
-    if saved:
-        shots = jax.tree.map(lambda *parts: np.concatenate(parts), *saved)
-    else:
-        none = np.zeros((0, problem.q0.shape[0]))
-        shots = plain.Snapshot(q=none, v=none, energy=np.zeros(0), momentum=none, pull=none)
+def _with(driven: Driven, keep: Rows) -> Driven:
+    """The same with the rows that stay."""
+    times, rows = keep.states() or (driven.times, driven.rows)
+    return replace(driven, times=times, rows=rows, saved=keep.saved())
+
+
+def _by_events(problem: Problem, rows: Plan, report: ProgressBar) -> Driven:
+    """The plan of free balls, from collision to collision."""
+    system = problem.system
+    assert isinstance(system, World)
+    given = (system, problem.q0, problem.v0, rows.times, rows.t0, problem.max_events)
+    q, v, records, code, looked = ball_collisions.fly(*given, report)
+    times, happened = rows.times[: len(q)], records.events(rows.t0, np.sign(rows.dt))
+    stopped = float(times[-1]) if code == Code.ok else float(happened.t[-1]) if len(happened) else rows.t0
+    result = Result(code, stopped, len(happened))
+    return Driven(times, ball_collisions.look(system, q, v), result, looked, happened, "queue of collisions", "")
+
+
+def _by_steps(problem: Problem, rows: Plan, report: ProgressBar) -> Driven:
+    """The plan of bodies that collide, step by step."""
+    system, method = problem.system, problem.method
+    assert isinstance(system, World)
+    assert isinstance(method, CollidingSplitting)
+    start = (problem.q0, problem.v0)
+    q, v, records, code, steps, work = body_collisions.fly(
+        system, method.splitting, *start, rows, problem.max_events, report
+    )
+    times, happened = rows.times[: len(q)], records.events(rows.t0, np.sign(rows.dt))
+    stopped = float(times[-1]) if code == Code.ok else rows.t0 + steps * rows.dt
+    shots = ball_collisions.look(system, q, v)
+    return Driven(times, shots, Result(code, stopped, steps), work, happened, "xla, contacts on the host", "")
+
+
+def _collect(problem: Problem, rows: Plan, driver: Driver, keep: Rows, now: Any, code: int) -> Driven:
+    none = np.zeros((0, problem.q0.shape[0]))
+    empty = np.zeros(0), plain.Snapshot(q=none, v=none, energy=np.zeros(0), momentum=none, pull=none)
+    times, shots = keep.states() or empty
     steps = 0 if now is None else int(now.index)
-    times = rows.times[: len(shots.energy)]
-    stopped = float(times[-1]) if code == Code.ok and len(times) else rows.t0 + steps * rows.dt
-    if code == Code.event and now is not None:
-        stopped = float(rows.t0 + steps * rows.dt + np.sign(rows.dt) * now.base.past)
-        times = np.append(times[: len(shots.energy) - 1], stopped)
+    stopped = float(times[-1]) if code in (Code.ok, Code.event) and len(times) else rows.t0 + steps * rows.dt
     work = 0 if now is None else int(now.work)
     result = Result(code, stopped, steps)
-    return Driven(times, shots, result, work, driver.happened, driver.engine.name, driver.engine.refusal)
+    engine = driver.engine
+    return Driven(times, shots, result, work, driver.happened, engine.name, engine.refusal, keep.saved())
+
+
+def _of_event(rows: Plan, now: Any) -> float:
+    """The time of the event that ended a run."""
+    return float(rows.t0 + int(now.index) * rows.dt + np.sign(rows.dt) * now.base.past)
 
 
 class _Bar:

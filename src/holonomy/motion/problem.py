@@ -5,20 +5,23 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from typing import Any
 
 import jax
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.motion import initial_state
+from holonomy.motion import initial_sizes, initial_state
 from holonomy.motion.events import event
 from holonomy.motion.events.event import Event, Watched
 from holonomy.motion.initial_contact import refuse_bad_walls
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.methods.by_name import method_by_name
+from holonomy.motion.methods.colliding_splitting import CollidingSplitting, colliding
 from holonomy.motion.methods.default import default_method
+from holonomy.motion.methods.event_driven import EventDriven
 from holonomy.motion.methods.through_singular import passing
 from holonomy.motion.run import provenance
 from holonomy.motion.run.provenance import Provenance
@@ -77,17 +80,11 @@ def problem(
         method = method_by_name(method)
     if method is not None and not isinstance(method, AbstractMethod):
         raise ValueError(f"method must be one such as hl.Gauss(3) or hl.RK4(), or its name; got {method!r}.")
+    start, end = _span(t0, t_end, dt, save_every)
     if engine not in ENGINES:
         raise ValueError(f"engine must be None, 'native' or 'xla'; got {engine!r}.")
     if singular not in SINGULAR:
         raise ValueError(f"singular must be 'stop' or 'pass'; got {singular!r}.")
-    start, end = _time("t0", t0), _time("t_end", t_end)
-    if start == end:
-        raise ValueError(f"t_end must differ from t0; both are {start:g}.")
-    if dt is not None and not _time("dt", dt) > 0:
-        raise ValueError(f"dt must be positive (a run goes backwards when t_end < t0); got {dt!r}.")
-    if not isinstance(save_every, (int, np.integer)) or save_every < 1:
-        raise ValueError(f"save_every must be a whole number of steps, at least 1; got {save_every!r}.")
     shape = (system.space.point_dim,)
     q, v = vector("q0", q0, shape, system), vector("v0", v0, shape, system)
     _warn_of_degrees(system, q)
@@ -99,22 +96,73 @@ def problem(
         if isinstance(system, World):
             refuse_start(system, q, v)
         q, v = _on_space(system, q, v)
-    why = "asked for"
-    if method is None:
-        method, why = default_method(system)
+    method, why = default_method(system, is_traced) if method is None else (method, "asked for")
     method.refuse(q.dtype)
     method.refuse_system(system)
+    method = colliding(method, system)
+    if isinstance(system, World) and isinstance(method, EventDriven | CollidingSplitting):
+        return _of_balls(system, method, q, v, (start, end), engine, why, is_traced, seen, most)
     initial_state.refuse_unheld(system, method)
+    _refuse_all_pairs(system, method)
     if singular == "pass":
         if is_traced:
             raise ValueError("singular='pass' is for runs outside of jit, vmap and grad; leave it out there.")
         system, method = passing(system, method)
     system = mass_checks.with_structure(initial_state.with_walls(system, method, end - start))
     steady = True
-    if not is_traced:
+    sizes = None if is_traced else initial_sizes.consistent(system, method, start, q, v)
+    if sizes is not None:
+        system, q, v = sizes
+    elif not is_traced:
         system, q, v, steady = _with_mass(system, engine_for(system, method, engine), start, q, v)
     made = provenance.of(system, method, steady=steady, why=why, engine="xla", singular=singular)
     return Problem(system, method, q, v, start, end, is_traced, engine, made, seen if seen.count else None, most)
+
+
+def _refuse_all_pairs(system: System, method: AbstractMethod) -> None:
+    if isinstance(system, World) and system.by_events_only:
+        known = default_method(system)[0]
+        raise ValueError(f"{method.label} would look at all pairs of balls in every step; use hl.{known}.")
+
+
+def _span(t0: Number, t_end: Number, dt: Number | None, save_every: int) -> tuple[float, float]:
+    """The first and the last time; a ValueError for times and steps that no run can have."""
+    start, end = _time("t0", t0), _time("t_end", t_end)
+    if start == end:
+        raise ValueError(f"t_end must differ from t0; both are {start:g}.")
+    if dt is not None and not _time("dt", dt) > 0:
+        raise ValueError(f"dt must be positive (a run goes backwards when t_end < t0); got {dt!r}.")
+    if not isinstance(save_every, (int, np.integer)) or save_every < 1:
+        raise ValueError(f"save_every must be a whole number of steps, at least 1; got {save_every!r}.")
+    return start, end
+
+
+def _of_balls(
+    system: World,
+    method: EventDriven | CollidingSplitting,
+    q: AnyArray,
+    v: AnyArray,
+    span: tuple[float, float],
+    engine: str | None,
+    why: str,
+    is_traced: bool,
+    seen: Watched,
+    most: int,
+) -> Problem:
+    """The problem of balls whose contacts are no constraints of a step."""
+    if is_traced or seen.count:
+        what = "under jit, vmap or grad" if is_traced else "together with events"
+        raise ValueError(f"{method.label} does not move balls {what}; with at most 40 of them use hl.Rattle(4).")
+    assert system.restitution is not None
+    elastic = float(system.restitution) == 1.0
+    if span[1] < span[0] and not elastic:
+        raise ValueError(
+            "A run backwards cannot undo impacts that lose energy; pass collisions=True, or t_end after t0."
+        )
+    made = provenance.of(system, method, why=why, conservative=elastic and not system.damped)
+    if isinstance(method, EventDriven):
+        made = replaced(made, order=None)  # there is no error of a step
+    return Problem(system, method, q, v, *span, is_traced, engine, made, None, most)
 
 
 def _warn_of_degrees(system: System, q: AnyArray) -> None:
@@ -187,6 +235,14 @@ def _first_look(system: System, t: Any, q: Any, v: Any, probe: Any) -> tuple[Any
     return mass, system.raw_energy(t, q, v), initial_state.conditions(system, t, q, v), facing
 
 
+def _warn_of_sign(detail: str) -> None:
+    warnings.warn(
+        f"Some velocities have negative kinetic energy at the initial state{detail}. The Lagrangian is kinetic minus "
+        "potential energy: look for a wrong sign, unless you mean it.",
+        stacklevel=6,
+    )
+
+
 def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tuple[System, Any, Any, bool]:
     """The system, marked as having a positive definite mass matrix where the initial state shows one; the state, on
     the constraints to round-off; and whether the constraints let a state at rest stay."""
@@ -203,6 +259,8 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
     if system.mass is not None:
         held, miss = mass
         judged = mass_checks.judged(system, held, miss, "the initial state q0")
+        if judged.mass is not None and not judged.definite:
+            _warn_of_sign("")
         return (judged, q, v, True) if judged.mass is not None else _with_mass(judged, engine, t, q, v)
     if not np.all(np.isfinite(mass)):
         raise ValueError(
@@ -221,6 +279,9 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
             f"{', '.join(f'{x:.4g}' for x in own)}, so some velocities have negative kinetic energy. Look for a wrong "
             "sign, or describe the system by its Lagrangian if you mean it."
         )
+    if scaled[0] < 0:
+        own = np.linalg.eigvalsh(0.5 * (mass + mass.T))
+        _warn_of_sign(f" (the mass matrix has the eigenvalues {', '.join(f'{x:.4g}' for x in own[:4])})")
     if bool(scaled[0] > 0) != system.definite:
         system = replace(system, definite=bool(scaled[0] > 0))
     if facing is not None:

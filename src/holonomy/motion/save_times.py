@@ -85,15 +85,16 @@ def _save_times(save_at: Any, t0: float, t_end: float) -> np.ndarray:
     return times
 
 
-def refuse_beyond_memory(rows: Plan, coordinates: int) -> None:
-    """Raise where the saved states take more than the memory of the machine: four vectors for each time."""
-    needed = 4 * 8 * len(rows.times) * coordinates
+def refuse_beyond_memory(rows: Plan, coordinates: int, vectors: int = 4) -> None:
+    """Raise where what is saved takes more than the memory of the machine: of states four vectors for each time."""
+    needed = vectors * 8 * len(rows.times) * coordinates
     try:
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return  # the system does not say
     if needed > there:
         raise ValueError(
-            f"Saving {len(rows.times)} times of {coordinates} coordinates takes {needed / 1e9:.3g} GB, and this "
-            f"machine has {there / 1e9:.3g} GB. Save fewer times: pass save_every, or save_at with the times you need."
+            f"Saving {len(rows.times)} times of {coordinates} {'coordinates' if vectors > 1 else 'numbers'} takes "
+            f"{needed / 1e9:.3g} GB, and this machine has {there / 1e9:.3g} GB. Save fewer times: pass save_every, or "
+            "save_at with the times you need; or save less of each: pass save."
         )

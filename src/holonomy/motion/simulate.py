@@ -9,9 +9,10 @@ import jax.numpy as jnp
 
 from holonomy.motion import problem
 from holonomy.motion.argument_names import named_arguments
-from holonomy.motion.drive import ProgressBar, drive
+from holonomy.motion.drive import ProgressBar
 from holonomy.motion.events import event
 from holonomy.motion.events.event import Event
+from holonomy.motion.keep import Wanted, driven
 from holonomy.motion.loops import plain, with_events_traced
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.problem import Problem
@@ -26,7 +27,7 @@ from holonomy.types import ArrayLike, StateLike
 
 
 class Options(TypedDict, total=False):
-    """The options of `simulate` by name, for functions that pass them on."""
+    """The options of `simulate` by name, for functions that pass them on and need whole states."""
 
     dt: float | None
     method: AbstractMethod | str | None
@@ -53,6 +54,7 @@ def simulate(
     t0: float = 0.0,
     save_every: int = 1,
     save_at: ArrayLike | None = None,
+    save: Wanted | None = None,
     events: Event | Sequence[object] = (),  # of events; anything else is refused with a sentence
     max_events: int = 1000,
     singular: str = "stop",
@@ -65,12 +67,14 @@ def simulate(
     step (for `Adaptive`, the spacing of saved times); None halves the step until halving changes the motion by less
     than the tolerance named in the certificate. `method`, or its name, such as ``"Gauss(2)"``; None to pick one by what
     the system is. `engine`, ``"native"`` (one machine function), ``"xla"``, or None to pick. `save_every` steps, or
-    `save_at` given times. `events`, a list of `Event`; `max_events`, how many may happen, impacts and changes of
-    contact included, before the run stops with a result code: under jit, vmap or grad that many rows and steps are
-    compiled, so keep it small there. `singular`, what happens where the normals of the constraints become dependent,
-    as those of a linkage whose bars come into line: ``"stop"``, or ``"pass"`` to go on along the smooth branch.
-    `progress`, True for a bar, or a function of the fraction done. `throw`, whether a run that stops early raises
-    `SimulationError`, which carries its good part, or is returned.
+    `save_at` given times. `save`, what is kept at these times in place of whole states, as `run.saved`: names that
+    `run[name]` knows, functions of (t, q, v), or both by names of your own, ``{"height": lambda t, q, v: q[1]}``; of
+    the states the first and the last are kept. `events`, a list of `Event`; `max_events`, how many may happen, impacts
+    and changes of contact included, before the run stops with a result code: under jit, vmap or grad that many rows and
+    steps are compiled, so keep it small there. `singular`, what happens where the normals of the constraints become
+    dependent, as those of a linkage whose bars come into line: ``"stop"``, or ``"pass"`` to go on along the smooth
+    branch. `progress`, True for a bar, or a function of the fraction done. `throw`, whether a run that stops early
+    raises `SimulationError`, which carries its good part, or is returned.
 
     **Fails** with `ValueError` for what can be known beforehand, with `SimulationError` for what happens in the run.
     Under a user's jit, vmap or grad nothing is raised: rows after a failure are NaN and `run.result` says why.
@@ -79,12 +83,14 @@ def simulate(
     if dt is None:
         if given.is_traced:
             raise ValueError("Under jit, vmap or grad the number of steps must be known: pass dt.")
-        run = halve(given, save_every, save_at, progress)
+        run = halve(given, save_every, save_at, progress, save)
     else:
         rows = plan(given.t0, given.t_end, dt, save_every, save_at)
         if given.is_traced:
+            if save is not None:
+                raise ValueError("Under jit, vmap or grad leave out save, and compute what you need from run.q, run.v.")
             return _differentiable(given, rows)
-        run = build.of_driven(given, drive(given, rows, progress), rows.dt)
+        run = build.of_driven(given, driven(given, rows, progress, save), rows.dt)
     if throw and not run.result.ok:
         raise SimulationError(run)
     return run

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from holonomy.motion.drive import Driven, ProgressBar, drive
+from holonomy.motion.keep import Wanted, driven
 from holonomy.motion.problem import Problem
 from holonomy.motion.run import build
 from holonomy.motion.run.observed_order import difference
@@ -24,7 +25,13 @@ _LAST = 2**21  # steps of the last trial at most
 _LEAST_ORDER = 0.5  # differences that shrink more slowly, as those at round-off do, count as if of this order
 
 
-def halve(problem: Problem, save_every: int, save_at: ArrayLike | None, progress: bool | ProgressBar | None) -> Run:
+def halve(
+    problem: Problem,
+    save_every: int,
+    save_at: ArrayLike | None,
+    progress: bool | ProgressBar | None,
+    save: Wanted | None = None,
+) -> Run:
     r"""Runs with ever smaller steps until halving changes the states by less than `TOLERANCE` of their size.
 
     The error that the certificate states is the difference of the last two runs over \(2^p - 1\), with p the order
@@ -37,7 +44,7 @@ def halve(problem: Problem, save_every: int, save_at: ArrayLike | None, progress
     span = abs(problem.t_end - problem.t0)
     if not method.fixed_step:
         rows = plan(problem.t0, problem.t_end, span / 1000, save_every, save_at)
-        return build.of_driven(problem, drive(problem, rows, progress), rows.dt)
+        return build.of_driven(problem, driven(problem, rows, progress, save), rows.dt)
     looks = np.linspace(problem.t0, problem.t_end, 33)[1:]
     steps, trials, error = _FIRST, [], np.inf
     while True:
@@ -52,7 +59,7 @@ def halve(problem: Problem, save_every: int, save_at: ArrayLike | None, progress
             break
         steps = 2 * steps
     rows = plan(problem.t0, problem.t_end, span / steps, save_every, save_at)
-    run = build.of_driven(problem, drive(problem, rows, progress), rows.dt, step_error=float(error))
+    run = build.of_driven(problem, driven(problem, rows, progress, save), rows.dt, step_error=float(error))
     if error > TOLERANCE and run.result.ok:
         return replace(run, result=replace(run.result, code=int(Code.inaccurate)))
     return run

@@ -188,6 +188,10 @@ class AbstractSpace(eqx.Module):
         """How far, in units of `chart_scale`, storing the point as an array may have moved it, if not by round-off."""
         return jnp.zeros(())
 
+    def squared_distance(self, x: PointLike, y: PointLike) -> Scalar:
+        """The square of the distance, with all derivatives at x = y where the space says so; for traced code."""
+        return self.distance(x, y) ** 2
+
     @property
     def exact_geodesics(self) -> bool:
         """Whether `geodesic` is a closed formula, so that splitting methods move along geodesics exactly."""

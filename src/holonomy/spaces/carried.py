@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from holonomy.spaces import embedded as em
 from holonomy.spaces import validation
@@ -15,8 +18,12 @@ from holonomy.spaces.hyperbolic import Hyperbolic
 from holonomy.spaces.power import Power
 from holonomy.spaces.product import Product
 from holonomy.spaces.smooth import arc, length, sine
-from holonomy.types import Covector, Local, LocalLike, Number, Point, PointLike, Scalar, VectorLike
+from holonomy.trace.by_value import ByValue
+from holonomy.types import AnyArray, Covector, Local, LocalLike, Number, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
+
+Own: TypeAlias = tuple[Array, ...]
+"""Arrays that belong to one boost, or with one row for each."""
 
 
 class Carried(AbstractSpace):
@@ -31,17 +38,23 @@ class Carried(AbstractSpace):
     home far out is known to all digits as well.
 
     **Arguments:** `space`, a `Hyperbolic` in its hyperboloid model, a power of it, or a product of such spaces with
-    others, which stay as they are; `home`, a point of that hyperbolic space, its origin unless given.
+    others, which stay as they are; `home`, a point of that hyperbolic space, its origin unless given; `groups`, of a
+    power of a space, for each point the number of its group: then every group has a boost \(\rho\) of its own, and
+    only the points of one group must stay near each other.
 
-    Point arrays are those of `space` followed by \(\rho\); tangent vectors are those of `space` followed by zeros.
+    Point arrays are those of `space` followed by \(\rho\), one after the other where there are several; tangent
+    vectors are those of `space` followed by zeros.
     Distances from the home up to 300 radii are possible, and the points of one configuration must stay near each
     other: what `Hyperbolic` says of the digits of far points holds for their distances from the centre.
     """
 
     space: AbstractSpace
     home: Float[Array, " n"]
+    groups: ByValue | None = eqx.field(static=True)
 
-    def __init__(self, space: AbstractSpace, home: PointLike | None = None):
+    def __init__(
+        self, space: AbstractSpace, home: PointLike | None = None, groups: Sequence[int] | np.ndarray | None = None
+    ):
         found = _hyperbolic(space) if isinstance(space, AbstractSpace) else []
         if not found or any(f.model != "hyperboloid" for f in found):
             raise ValueError(
@@ -49,7 +62,7 @@ class Carried(AbstractSpace):
             )
         if any(f.n != found[0].n or (validation.known(found) and f.radius != found[0].radius) for f in found):
             raise ValueError(f"One isometry can carry points of one hyperbolic space only; got {space!r}.")
-        self.space = space
+        self.space, self.groups = space, None if groups is None else _grouped(space, groups)
         point = found[0].origin if home is None else found[0]._point(home, "home")
         s = point[:-1] / found[0].radius
         self.home = found[0].radius * _rapidity(s)
@@ -65,7 +78,12 @@ class Carried(AbstractSpace):
 
     @property
     def point_dim(self) -> int:
-        return self.space.point_dim + self.hyperbolic.n
+        return self.space.point_dim + self.frames * self.hyperbolic.n
+
+    @property
+    def frames(self) -> int:
+        """How many boosts there are."""
+        return 1 if self.groups is None else int(self.groups.value.max()) + 1
 
     @property
     def flat_chart(self) -> bool:
@@ -74,10 +92,10 @@ class Carried(AbstractSpace):
     @property
     def origin(self) -> Point:
         """All points at the home."""
-        return self._join(self.space.origin, jnp.zeros(self.hyperbolic.n))
+        return self._join(self.space.origin, jnp.zeros(self.frames * self.hyperbolic.n))
 
     def split(self, x: PointLike) -> tuple[Array, Array]:
-        r"""The array of the points near the origin, and \(\rho\)."""
+        r"""The array of the points near the origin, and \(\rho\), or all of them."""
         x = validation.as_array(x)
         return x[: self.space.point_dim], x[self.space.point_dim :]
 
@@ -85,52 +103,56 @@ class Carried(AbstractSpace):
         """Point and velocity arrays from points and velocities of `space` as seen from the home."""
         points = self.space._point(points, "points")
         velocities = self.space._vector(points, velocities, "velocities")
-        none = jnp.zeros(self.hyperbolic.n, points.dtype)
+        none = jnp.zeros(self.frames * self.hyperbolic.n, points.dtype)
         return self.recentred(self._join(points, none), self._join(velocities, none))
 
     def points(self, x: PointLike) -> Point:
         r"""The points \(B_hB_\rho x_i\) as an array of `space`, with the digits that such an array can hold."""
         local, frame = self.split(x)
         radius = self.hyperbolic.radius
-        first, last = (r * sine(em.dot(r, r), -1) for r in (frame / radius, self.home / radius))
+        last = _spacelike(self.home / radius)
 
-        def out(point: Array) -> Array:
-            return self.hyperbolic.leave(em.hyper_chart(last, em.hyper_chart(first, point[:-1] / radius)))
+        def out(own: Own, point: Array, _: Array) -> Array:
+            return self.hyperbolic.leave(em.hyper_chart(last, em.hyper_chart(own[0], point[:-1] / radius)))
 
-        return self.moved(out, local)
+        return self._mapped(out, self._by_frame(lambda r: (_spacelike(r),), self._boosts(frame)), local, local)
 
     def moved(self, isometry: Callable[[Point], Point], points: Point) -> Point:
         """An array of `space` with each of its points of hyperbolic space moved by an isometry."""
         return _at_points(self.space, lambda point, _: isometry(point), points, points)
 
     def recentred(self, x: PointLike, v: VectorLike) -> tuple[Point, Vector]:
-        r"""The same configuration with the centre of its points at the origin.
+        r"""The same configuration with the centre of its points, or of those of each group, at the origin.
 
         With \(B_\rho B_c = B_{\rho'}W\), W Wigner's rotation, the points become \(W B_c^{-1}x_i\).
         """
         (local, frame), (velocity, still) = self.split(x), self.split(v)
         radius = self.hyperbolic.radius
-        centre = self._centre(local)
-        a, b = em.rapidity_half(frame / radius), em.hyper_half(centre)
+        boosts, centres = self._boosts(frame), self._centres(local)
+        halves = self._by_frame(lambda r, c: (c, em.rapidity_half(r), em.hyper_half(c)), boosts, centres)
 
-        def back(point: Array) -> Array:
+        def back(own: Own, point: Array, _: Array) -> Array:
+            centre, a, b = own
             s = em.hyper_coordinates(centre, point[:-1] / radius)
             return self.hyperbolic.leave(em.half_turn(a, b, s, back=True))
 
-        new, rate = jax.jvp(lambda z: self.moved(back, z), (local,), (velocity,))
-        return self._join(new, radius * em.rapidity_chart(frame / radius, centre)), self._join(rate, still)
+        new, rate = jax.jvp(lambda z: self._mapped(back, halves, z, z), (local,), (velocity,))
+        (frames,) = self._by_frame(lambda r, c: (radius * em.rapidity_chart(r, c),), boosts, centres)
+        return self._join(new, frames.reshape(-1)), self._join(rate, still)
 
     def recentred_local(self, x: PointLike, rows: Float[Array, "rows dim"]) -> Float[Array, "rows dim"]:
         """The rows turned by what the boosts between the charts leave over."""
         local, frame = self.split(x)
         radius = self.hyperbolic.radius
-        a, b = em.rapidity_half(frame / radius), em.hyper_half(self._centre(local))
+        boosts, centres = self._boosts(frame), self._centres(local)
+        halves = self._by_frame(lambda r, c: (em.rapidity_half(r), em.hyper_half(c)), boosts, centres)
 
-        def turned(point: Array, y: Array) -> Array:
+        def turned(own: Own, point: Array, y: Array) -> Array:
+            a, b = own
             seen = em.half_turn(-b, em.hyper_half(point[:-1] / radius), y, back=True)
             return em.half_turn(a, b, seen, back=True)
 
-        return jax.vmap(lambda row: _at_points(self.space, turned, local, row, local=True))(rows)
+        return jax.vmap(lambda row: self._mapped(turned, halves, local, row, local=True))(rows)
 
     def rounding(self, x: PointLike) -> Scalar:
         return self.space.rounding(self.split(x)[0])
@@ -208,41 +230,113 @@ class Carried(AbstractSpace):
         return self._vector_of(self.space.transport(self.split(x)[0], self.split(v)[0], self.split(w)[0]))
 
     def random(self, key: PRNGKeyArray) -> Point:
-        return self._join(self.space.random(key), jnp.zeros(self.hyperbolic.n))
+        return self._join(self.space.random(key), jnp.zeros(self.frames * self.hyperbolic.n))
 
     def pictures(self) -> dict[str, Picture]:
         """Those of the space, at the points that are carried out."""
         return {name: lambda x, p=picture: p(self.points(x)) for name, picture in self.space.pictures().items()}
 
     def away(self, x: Point) -> Scalar:
-        """How far the centre of the points is from the origin, in radii."""
-        s = self._centre(self.split(x)[0])
-        return jnp.arcsinh(length(s))
+        """How far the centre of the points is from the origin, in radii; of several groups the largest distance."""
+        return jnp.max(jax.vmap(lambda s: jnp.arcsinh(length(s)))(self._centres(self.split(x)[0])))
 
-    def _centre(self, local: Array) -> Array:
-        """The spacelike part of the unit vector along the sum of all points: their centre, whatever the isometry."""
-        total = _total(self.space, local, self.hyperbolic.point_dim)
-        s, w = total[:-1], total[-1]
-        return s / jnp.sqrt(w * w - em.dot(s, s))
+    def apart(self, x: PointLike, pairs: Int[AnyArray, "pairs 2"]) -> Float[Array, " pairs"]:
+        """The distances of pairs of points of one configuration, of a power of a space; of points in different groups
+        with the digits that the boosts leave of them."""
+        assert isinstance(self.space, Power)
+        local, frame = self.split(x)
+        rows, space = self.space.split(local), self.space.space
+        first, second = rows[pairs[:, 0]], rows[pairs[:, 1]]
+        if self.groups is not None:
+            group = jnp.asarray(self.groups.value)[pairs]
+            boosts = self._boosts(frame)[group]
+
+            def seen(pair: Array, one: Array) -> Array:
+                return _at_points(space, lambda point, _: self._seen(*self._between(*pair), point), one, one)
+
+            same = group[:, 0] == group[:, 1]
+            second = jnp.where(same[:, None], second, jax.vmap(seen)(boosts, second))
+        return jax.vmap(space.distance)(first, second)
+
+    def _boosts(self, frame: Array) -> Array:
+        """One row for each boost, in radii."""
+        return frame.reshape(self.frames, -1) / self.hyperbolic.radius
+
+    def _by_frame(self, f: Callable[..., Own], *rows: Array) -> Own:
+        """Arrays for every boost, computed from rows that belong to them."""
+        if self.groups is not None:
+            return jax.vmap(f)(*rows)
+        return tuple(one[None] for one in f(*(row[0] for row in rows)))
+
+    def _mapped(
+        self, f: Callable[[Own, Array, Array], Array], own: Own, x: Array, z: Array, *, local: bool = False
+    ) -> Array:
+        """f of what belongs to the boost of each point, the point and its part of z, joined (see `_at_points`)."""
+        if self.groups is None:
+            alone = tuple(one[0] for one in own)
+            return _at_points(self.space, lambda point, part: f(alone, point, part), x, z, local)
+        power = self.space
+        assert isinstance(power, Power)
+        every = tuple(one[self.groups.value] for one in own)
+
+        def row(mine: Own, a: Array, b: Array) -> Array:
+            return _at_points(power.space, lambda point, part: f(mine, point, part), a, b, local)
+
+        return jax.vmap(row)(every, power.split(x), power.split(z)).reshape(-1)
+
+    def _centres(self, local: Array) -> Float[Array, "frames n"]:
+        """The spacelike part of the unit vector along the sum of all points of a group: their centre, whatever the
+        isometry."""
+        size = self.hyperbolic.point_dim
+        if self.groups is None:
+            totals = _total(self.space, local, size)[None]
+        else:
+            assert isinstance(self.space, Power)
+            space, which = self.space.space, np.eye(self.frames)[:, self.groups.value]
+            totals = jnp.asarray(which) @ jax.vmap(lambda row: _total(space, row, size))(self.space.split(local))
+        s, w = totals[:, :-1], totals[:, -1]
+        return s / jnp.sqrt(w * w - jnp.sum(s * s, axis=1))[:, None]
 
     def _join(self, local: Array, frame: Array) -> Array:
         return jnp.concatenate([local, frame.astype(local.dtype)])
 
     def _vector_of(self, velocity: Array) -> Vector:
-        return self._join(velocity, jnp.zeros(self.hyperbolic.n))
+        return self._join(velocity, jnp.zeros(self.frames * self.hyperbolic.n))
 
     def _seen_from(self, x: PointLike, point: PointLike) -> Array:
         """The points of another configuration as carried by the isometry of x; itself where both have the same."""
         frame, (local, other) = self.split(self._array(x))[1], self.split(self._array(point, "point"))
-        radius = self.hyperbolic.radius
-        s, t = (r * sine(em.dot(r, r), -1) for r in (frame / radius, other / radius))
-        apart = em.hyper_coordinates(s, t)
+        own = self._by_frame(self._between, self._boosts(frame), self._boosts(other))
+        return self._mapped(lambda mine, one, _: self._seen(mine[0], mine[1], mine[2], one), own, local, local)
 
-        def seen(one: Array) -> Array:
-            turned = em.hyper_turn(-s, t, one[:-1] / radius, back=True)
-            return self.hyperbolic.leave(em.hyper_chart(apart, turned))
+    @staticmethod
+    def _between(here: Array, there: Array) -> tuple[Array, Array, Array]:
+        """Of two boosts, their spacelike vectors and the one between them."""
+        s, t = _spacelike(here), _spacelike(there)
+        return s, t, em.hyper_coordinates(s, t)
 
-        return self.moved(seen, local)
+    def _seen(self, s: Array, t: Array, apart: Array, one: Array) -> Array:
+        """A point carried by the second boost, as it is in the frame of the first."""
+        turned = em.hyper_turn(-s, t, one[:-1] / self.hyperbolic.radius, back=True)
+        return self.hyperbolic.leave(em.hyper_chart(apart, turned))
+
+
+def _spacelike(rapidity: Array) -> Array:
+    """The spacelike part of the point to which a boost leads from the origin."""
+    return rapidity * sine(em.dot(rapidity, rapidity), -1)
+
+
+def _grouped(space: AbstractSpace, groups: Sequence[int] | np.ndarray) -> ByValue:
+    found = np.asarray(groups)
+    if not isinstance(space, Power) or found.shape != (space.count,) or found.dtype.kind not in "iu":
+        raise ValueError(
+            f"groups has one whole number for each point of a power of a space; got {groups!r} for {space!r}."
+        )
+    if not np.array_equal(np.unique(found), np.arange(found.max() + 1)):
+        raise ValueError(
+            f"Groups are numbered from 0 on, each with at least one point; got {sorted(set(found.tolist()))}."
+        )
+    return ByValue(found)
 
 
 def _rapidity(s: Array) -> Array:

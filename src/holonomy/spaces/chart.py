@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_derivatives import SymbolicZero
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from holonomy.geometry.geodesic import geodesic_flow
 from holonomy.geometry.integrate import integrate
 from holonomy.geometry.metric import Metric, bend, checked, traced
 from holonomy.spaces import validation
-from holonomy.spaces.base import AbstractSpace, Picture
+from holonomy.spaces.base import Picture
+from holonomy.spaces.coordinate_space import CoordinateSpace
 from holonomy.spaces.smooth import root
 from holonomy.trace.function import Function
-from holonomy.types import Local, LocalLike, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
 _NEWTON_STEPS = 40
-_POLISH_STEPS = 2
 _ACCURACY = 1e-9
 
 
-class Chart(AbstractSpace):
+class Chart(CoordinateSpace):
     r"""An open set of \(R^n\) with any metric \(q \mapsto g(q)\), an (n, n) array: points are their own coordinates.
 
     `exp`, `transport`: the geodesic equation, integrated to about 1e-13 of the coordinates' size.
@@ -58,31 +61,6 @@ class Chart(AbstractSpace):
     def dim(self) -> int:
         return self.n
 
-    @property
-    def point_dim(self) -> int:
-        return self.n
-
-    @property
-    def flat_chart(self) -> bool:
-        return True
-
-    @property
-    def origin(self) -> Point:
-        """The zero vector; it need not lie in the domain of the metric."""
-        return jnp.zeros(self.n)
-
-    def chart(self, x: PointLike, y: LocalLike) -> Point:
-        return self._array(x) + self._local(y)
-
-    def coordinates(self, x: PointLike, point: PointLike) -> Local:
-        return self._array(point, "point") - self._array(x)
-
-    def project(self, x: PointLike) -> Point:
-        return self._array(x)
-
-    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
-        return self._array(v, "v")
-
     def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         x = self._array(x)
         return self._array(u, "u") @ checked(self.g, x) @ self._array(v, "v")
@@ -91,8 +69,10 @@ class Chart(AbstractSpace):
         x, y = self._array(x), self._array(y, "y")
         if self.given is not None:
             return jnp.asarray(self.given(x, y))
-        v = self.log(x, y)
-        return root(v @ self.g(x) @ v)
+        length = _way(self, x, y)
+        if validation.known(length) and not np.isfinite(np.asarray(length)):
+            self.log(x, y)  # which says why
+        return length
 
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         return geodesic_flow(self.g, self._point(x), self._array(v, "v"), 1.0)[0]
@@ -123,53 +103,134 @@ class Chart(AbstractSpace):
         return {"coordinates": lambda x: x[:3]}
 
 
-def _end(space: Chart, x: Array, v: Array) -> Array:
+def _flown(space: Chart, x: Array, v: Array) -> tuple[Array, Array]:
+    """Where the geodesic from x with velocity v is after unit time, and its velocity there."""
+
     def rate(t: Array, y: Array) -> Array:
         q, u = y.reshape(2, -1)
         return jnp.concatenate([u, -bend(space.g, q, u, u)])
 
-    return integrate(rate, jnp.concatenate([x, v]))[: space.n]
+    end = integrate(rate, jnp.concatenate([x, v]), loop=True)  # shorter code, which springs repeat
+    return end[: space.n], end[space.n :]
+
+
+def _shoot(space: Chart, x: Float[Array, " n"], y: Float[Array, " n"]) -> Float[Array, " n"]:
+    """The v with exp(x, v) = y, or NaN."""
+    return _compiled_shot(space, x, y)
+
+
+class _Search(NamedTuple):
+    """The velocity of the best shot so far, the change that it proposes and the share of it to try, by how much the
+    shot misses, and how many there were."""
+
+    v: Array
+    step: Array
+    damping: Array
+    miss: Array
+    tries: Array
+
+
+@jax.custom_jvp
+def _shot(space: Chart, x: Array, y: Array) -> Array:
+    def shot(v: Array) -> tuple[Array, Array, Array]:
+        """By how much the geodesic with velocity v misses y, and the change of v that Newton's method proposes."""
+        end, along = jax.linearize(lambda u: _flown(space, x, u)[0], v)
+        slope = jax.vmap(along, out_axes=1)(jnp.eye(space.n))
+        return jnp.linalg.norm(y - end), jnp.linalg.solve(slope, y - end), v
+
+    def going(state: _Search) -> Array:
+        return (state.miss > 1e-14 * size) & (state.tries < _NEWTON_STEPS)
+
+    def iterate(state: _Search) -> _Search:
+        miss, step, tried = shot(state.v + state.damping * state.step)
+        # the first shot is taken in any case; one into a place where the metric ends is a miss like any other
+        better = (miss < state.miss) | (state.tries == 0)
+        miss = jnp.where(jnp.isfinite(miss), miss, jnp.inf)
+        # once below the wanted accuracy a step that does not improve is round-off: stop
+        done = ~better & (state.miss < 1e-11 * size)
+        return _Search(
+            jnp.where(better, tried, state.v),
+            jnp.where(better, step, state.step),
+            jnp.where(better, jnp.minimum(2.0 * state.damping, 1.0), state.damping / 4.0),
+            jnp.where(done, 0.0, jnp.where(better, miss, state.miss)),
+            state.tries + 1,
+        )
+
+    size = 1.0 + jnp.linalg.norm(x) + jnp.linalg.norm(y)
+    start = _Search(y - x, jnp.zeros_like(x), jnp.ones(()), jnp.full((), jnp.inf), jnp.zeros((), int))
+    found = jax.lax.while_loop(going, iterate, start)
+    return jnp.where(found.miss < _ACCURACY * size, found.v, jnp.nan)
+
+
+@_shot.defjvp
+def _shot_jvp(primals: tuple[Chart, Array, Array], tangents: tuple[Chart, Array, Array]) -> tuple[Array, Array]:
+    """By the implicit function theorem, so that derivatives of any order need the geodesic's own and no iteration."""
+    (space, x, y), (of_space, dx, dy) = primals, tangents
+    v = _shot(space, x, y)
+    slope = jax.jacfwd(lambda u: _flown(space, x, u)[0])(v)
+    _, moved = jax.jvp(lambda metric, at: _flown(metric, at, v)[0], (space, x), (of_space, dx))
+    return v, jnp.linalg.solve(slope, dy - moved)
+
+
+_compiled_shot = eqx.filter_jit(_shot)
 
 
 @eqx.filter_jit
-def _shoot(space: Chart, x: Float[Array, " n"], y: Float[Array, " n"]) -> Float[Array, " n"]:
-    """The v with exp(x, v) = y, or NaN."""
+def _way(space: Chart, x: Array, y: Array) -> Scalar:
+    """The length of the geodesic from x to y."""
+    return _length(space, x, y)
 
-    def newton(v: Array, x: Array, y: Array) -> tuple[Array, Array]:
-        end = _end(space, x, v)
-        slope = jax.jacfwd(lambda u: _end(space, x, u))(v)
-        return jnp.linalg.solve(slope, y - end), jnp.linalg.norm(y - end)
 
-    def going(state: tuple[Array, Array, Array, Array]) -> Array:
-        _, _, miss, count = state
-        return (miss > 1e-14 * size) & (count < _NEWTON_STEPS)
+@jax.custom_jvp
+def _length(space: Chart, x: Array, y: Array) -> Scalar:
+    v = _shot(space, x, y)
+    return root(v @ space.g(x) @ v)
 
-    def iterate(state: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
-        v, damping, miss, count = state
-        step, _ = newton(v, *fixed)
-        new = v + damping * step
-        left = jnp.linalg.norm(fixed[1] - _end(space, fixed[0], new))
-        better = left < miss
-        # once below the wanted accuracy a step that does not improve is round-off: stop
-        done = ~better & (miss < 1e-11 * size)
-        return (
-            jnp.where(better, new, v),
-            jnp.where(better, jnp.minimum(2.0 * damping, 1.0), damping / 4.0),
-            jnp.where(done, 0.0, jnp.where(better, left, miss)),
-            count + 1,
-        )
 
-    fixed = jax.lax.stop_gradient((x, y))
-    size = 1.0 + jnp.linalg.norm(fixed[0]) + jnp.linalg.norm(fixed[1])
-    first = fixed[1] - fixed[0]
-    start = (first, jnp.ones(()), jnp.linalg.norm(fixed[1] - _end(space, fixed[0], first)), jnp.zeros((), int))
-    # a first shot into a place where the metric ends is a miss like any other
-    start = (start[0], start[1], jnp.where(jnp.isfinite(start[2]), start[2], jnp.inf), start[3])
-    v = jax.lax.stop_gradient(jax.lax.while_loop(going, iterate, start)[0])
-    for _ in range(_POLISH_STEPS):
-        step, miss = newton(v, x, y)
-        v = jnp.where(miss < _ACCURACY * size, v + step, jnp.nan)
-    return v
+@partial(_length.defjvp, symbolic_zeros=True)
+def _length_jvp(primals: tuple[Chart, Array, Array], tangents: tuple[object, object, object]) -> tuple[Array, Array]:
+    r"""The first variation, \(d\,ds = \langle\dot\gamma(1), dy\rangle - \langle\dot\gamma(0), dx\rangle\): it needs no
+    neighbouring geodesics. A metric that varies changes the length of the geodesic as well, as if that stood still."""
+    space, x, y = primals
+    of_space, dx, dy = tangents
+    v = _shot(space, x, y)
+    length = root(v @ space.g(x) @ v)
+    _, arrival = _flown(space, x, v)
+    change = jnp.zeros_like(length)
+    if isinstance(dy, jax.Array):
+        change = change + arrival @ space.g(y) @ dy
+    if isinstance(dx, jax.Array):
+        change = change - v @ space.g(x) @ dx
+    varying = [isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(of_space, is_leaf=_zero)]
+    if any(varying):
+        change = change + _of_metric(space, of_space, x, v)
+    return length, change / length
+
+
+def _zero(tangent: object) -> bool:
+    return isinstance(tangent, SymbolicZero)
+
+
+def _of_metric(space: Chart, of_space: object, x: Array, v: Array) -> Scalar:
+    r"""\(\frac12\int\partial g(\dot\gamma, \dot\gamma)\,ds\), of half the squared length by the metric."""
+    leaves, form = jax.tree.flatten(space)
+    given = jax.tree.leaves(of_space, is_leaf=_zero)
+    along = jax.tree.unflatten(form, [_filled(one, leaf) for one, leaf in zip(given, leaves, strict=True)])
+
+    def rate(t: Array, z: Array) -> Array:
+        q, u = z[: space.n], z[space.n : -1]
+        changed = jax.jvp(lambda metric: u @ metric.g(q) @ u, (space,), (along,))[1]
+        return jnp.concatenate([u, -bend(space.g, q, u, u), 0.5 * changed[None]])
+
+    return integrate(rate, jnp.concatenate([x, v, jnp.zeros(1)]))[-1]
+
+
+def _filled(tangent: object, leaf: Array) -> object:
+    """A tangent as an array; of numbers that are no floats the one that jax.jvp takes."""
+    if not _zero(tangent):
+        return tangent
+    dtype = jnp.result_type(leaf)
+    return np.zeros(np.shape(leaf), dtype if jnp.issubdtype(dtype, jnp.inexact) else jax.dtypes.float0)
 
 
 @eqx.filter_jit

@@ -9,13 +9,14 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from holonomy.spaces import axes, polar, validation
 from holonomy.spaces.axes import Field, Flow
-from holonomy.spaces.base import AbstractSpace, Picture
+from holonomy.spaces.base import Picture
+from holonomy.spaces.coordinate_space import CoordinateSpace
 from holonomy.spaces.smooth import length
-from holonomy.types import Covector, Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Covector, Local, Number, Numbers, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
 
-class Euclidean(AbstractSpace):
+class Euclidean(CoordinateSpace):
     r"""\(E^n\): points are vectors of \(R^n\), \(\langle u, v\rangle = u\cdot v\), \(d(x, y) = |x - y|\), \(K = 0\).
 
     Killing fields: `translate_x`, ..., `rotate_xy`, ...; the latter carry x towards y. Polar coordinates (a, b, g):
@@ -32,36 +33,14 @@ class Euclidean(AbstractSpace):
     def dim(self) -> int:
         return self.n
 
-    @property
-    def point_dim(self) -> int:
-        return self.n
-
-    @property
-    def flat_chart(self) -> bool:
-        return True
-
-    @property
-    def origin(self) -> Point:
-        """The zero vector."""
-        return jnp.zeros(self.n)
-
-    def chart(self, x: PointLike, y: LocalLike) -> Point:
-        return self._point(x) + self._local(y)
-
-    def coordinates(self, x: PointLike, point: PointLike) -> Local:
-        return self._point(point, "point") - self._point(x)
-
-    def project(self, x: PointLike) -> Point:
-        return self._array(x)
-
-    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
-        return self._array(v, "v")
-
     def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         return jnp.sum(self._array(u, "u") * self._array(v, "v"))
 
     def distance(self, x: PointLike, y: PointLike) -> Scalar:
         return length(self._point(x) - self._point(y, "y"))
+
+    def squared_distance(self, x: PointLike, y: PointLike) -> Scalar:
+        return jnp.sum((self._point(x) - self._point(y, "y")) ** 2)
 
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)
@@ -106,7 +85,7 @@ class Euclidean(AbstractSpace):
         return jnp.concatenate([polar.radius(x)[None], polar.angles(x)])
 
 
-class Circle(AbstractSpace):
+class Circle(CoordinateSpace):
     r"""The circle of radius \(r\): a point is an array holding one angle \(\theta\), and \(\theta + 2\pi\) is the
     same point.
 
@@ -125,36 +104,14 @@ class Circle(AbstractSpace):
     def dim(self) -> int:
         return 1
 
-    @property
-    def point_dim(self) -> int:
-        return 1
-
-    @property
-    def flat_chart(self) -> bool:
-        return True
-
-    @property
-    def origin(self) -> Point:
-        """The angle zero."""
-        return jnp.zeros(1)
-
-    def chart(self, x: PointLike, y: LocalLike) -> Point:
-        return self._point(x) + self._local(y)
-
-    def coordinates(self, x: PointLike, point: PointLike) -> Local:
-        return self._point(point, "point") - self._point(x)
-
-    def project(self, x: PointLike) -> Point:
-        return self._array(x)
-
-    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
-        return self._array(v, "v")
-
     def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         return self.radius**2 * jnp.sum(self._array(u, "u") * self._array(v, "v"))
 
     def distance(self, x: PointLike, y: PointLike) -> Scalar:
         return self.radius * jnp.abs(self._turn(self._point(x), self._point(y, "y"))[0])
+
+    def squared_distance(self, x: PointLike, y: PointLike) -> Scalar:
+        return (self.radius * self._turn(self._point(x), self._point(y, "y"))[0]) ** 2
 
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)

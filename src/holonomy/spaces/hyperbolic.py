@@ -11,7 +11,7 @@ from holonomy.spaces import axes, polar, validation
 from holonomy.spaces import embedded as em
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Picture
-from holonomy.spaces.smooth import length
+from holonomy.spaces.smooth import arc, length
 from holonomy.types import Covector, Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
@@ -152,6 +152,10 @@ class Hyperbolic(AbstractSpace):
     def distance(self, x: PointLike, y: PointLike) -> Scalar:
         r"""\(2r\,\mathrm{arsinh}\sqrt{Q}\), \(Q = \sinh^2(d/2r)\) without differences, see `embedded.hyper_chord`."""
         return self.radius * em.hyper_distance(self._spatial(self._point(x)), self._spatial(self._point(y, "y")))
+
+    def squared_distance(self, x: PointLike, y: PointLike) -> Scalar:
+        q = em.hyper_chord(self._spatial(self._point(x)), self._spatial(self._point(y, "y")))
+        return 4.0 * self.radius**2 * q * arc(q, -1) ** 2
 
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)

@@ -9,17 +9,18 @@ from jaxtyping import PRNGKeyArray
 
 from holonomy.spaces import axes, polar, validation
 from holonomy.spaces.axes import Field, Flow
-from holonomy.spaces.base import AbstractSpace, Picture
+from holonomy.spaces.base import Picture
+from holonomy.spaces.coordinate_space import CoordinateSpace
 from holonomy.spaces.embedded import dot, wedge_dot
 from holonomy.spaces.smooth import arc, cosine, root, sine
-from holonomy.types import Count, Local, LocalLike, Numbers, Point, PointLike, Scalar, VectorLike
+from holonomy.types import Count, Local, Numbers, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
 _NEWTON_STEPS = 12
 _POLISH_STEPS = 2
 
 
-class Inhomogeneous(AbstractSpace):
+class Inhomogeneous(CoordinateSpace):
     r"""\(R^n\) with the metric \((|x|^2 + 2)\,I\): negatively curved, most at the origin, flat far away.
 
     It is the Jacobi metric of the force \(\ddot x = x\) at energy 1, so its geodesics are
@@ -39,30 +40,6 @@ class Inhomogeneous(AbstractSpace):
     @property
     def dim(self) -> int:
         return self.n
-
-    @property
-    def point_dim(self) -> int:
-        return self.n
-
-    @property
-    def flat_chart(self) -> bool:
-        return True
-
-    @property
-    def origin(self) -> Point:
-        return jnp.zeros(self.n)
-
-    def chart(self, x: PointLike, y: LocalLike) -> Point:
-        return self._point(x) + self._local(y)
-
-    def coordinates(self, x: PointLike, point: PointLike) -> Local:
-        return self._point(point, "point") - self._point(x)
-
-    def project(self, x: PointLike) -> Point:
-        return self._array(x)
-
-    def tangent(self, x: PointLike, v: VectorLike) -> Vector:
-        return self._array(v, "v")
 
     def inner(self, x: PointLike, u: VectorLike, v: VectorLike) -> Scalar:
         return _factor(self._point(x)) * dot(self._array(u, "u"), self._array(v, "v"))

@@ -111,7 +111,10 @@ class Product(AbstractSpace):
         return sum(self._each("inner", x, u, v), jnp.zeros(()))
 
     def distance(self, x: PointLike, y: PointLike) -> Scalar:
-        return root(sum((d**2 for d in self._each("distance", x, y)), jnp.zeros(())))
+        return root(self.squared_distance(x, y))
+
+    def squared_distance(self, x: PointLike, y: PointLike) -> Scalar:
+        return sum(self._each("squared_distance", x, y), jnp.zeros(()))
 
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         return self._join("exp", x, v)

@@ -12,6 +12,7 @@ from holonomy.spaces import axes, polar, validation
 from holonomy.spaces import embedded as em
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import AbstractSpace, Picture
+from holonomy.spaces.smooth import arc
 from holonomy.types import Covector, Local, LocalLike, Number, Numbers, Point, PointLike, Scalar, VectorLike
 from holonomy.types import Tangent as Vector
 
@@ -124,6 +125,13 @@ class Sphere(AbstractSpace):
     def distance(self, x: PointLike, y: PointLike) -> Scalar:
         r"""\(2r\,\mathrm{atan2}(|x-y|, |x+y|)\), accurate to round-off for near and for nearly antipodal points."""
         return self.radius * em.sphere_angle(self._unit(self._point(x)), self._unit(self._point(y, "y")))
+
+    def squared_distance(self, x: PointLike, y: PointLike) -> Scalar:
+        a, b = self._unit(self._point(x)), self._unit(self._point(y, "y"))
+        q = em.dot(a - b, a - b) / 4.0
+        near = q < 0.5
+        close = 4.0 * q * arc(jnp.where(near, q, 0.0), 1) ** 2
+        return self.radius**2 * jnp.where(near, close, em.sphere_angle(a, b) ** 2)
 
     def exp(self, x: PointLike, v: VectorLike) -> Point:
         x = self._point(x)

@@ -119,7 +119,7 @@ def _natively(
     codes = np.full(count, Code.ok, np.int32)
     most = plain.rows_at_once(system.space.point_dim)
     try:
-        for counts, rests, wanted in plain.pieces(rows, system.space.point_dim):
+        for counts, rests, wanted in plain.pieces(rows, system):
             grid = (np.float64(rows.t0), np.float64(rows.dt), plain.padded(counts.astype(np.int64), most))
             grid = (*grid, plain.padded(rests.astype(np.float64), most), np.int64(len(counts)))
             single = jax.tree.map(lambda x: x[0], now)

@@ -136,7 +136,7 @@ def _band(system: System, structure: MassStructure, band: np.ndarray, called: st
         pivots = cholesky_banded(columns[: k + 1])[k] ** 2
         if np.min(pivots) > _LEAST:
             return True
-        raise _singular(system, structure.permutation[[int(np.argmin(pivots))]], called)
+        raise _singular(system, _kernel(structure, columns), called)
     except np.linalg.LinAlgError:
         pass
     try:
@@ -144,11 +144,40 @@ def _band(system: System, structure: MassStructure, band: np.ndarray, called: st
     except np.linalg.LinAlgError:
         far = np.inf
     if not far < 1 / _LEAST:
-        raise _singular(system, np.zeros(0, int), called)
+        raise _singular(system, _kernel(structure, columns), called)
     return False
 
 
-_DEFINITE = {"diagonal": _diagonal, "block-diagonal": _blocks, "banded": _band}
+def _kernel(structure: MassStructure, columns: np.ndarray) -> np.ndarray:
+    """The coordinates that take part in the direction without mass of a singular band, those that do most first."""
+    from scipy.linalg import solve_banded
+
+    k, n = structure.width, structure.size
+    moved = columns.copy()
+    moved[k] += 16 * np.finfo(float).eps  # regular, and the nearer to singular the more of the kernel in a solution
+    direction = solve_banded((k, k), moved, np.random.default_rng(1).standard_normal(n))
+    direction = np.abs(solve_banded((k, k), moved, direction / np.max(np.abs(direction))))
+    taking = np.flatnonzero(direction > 1e-3 * np.max(direction))
+    return structure.permutation[taking[np.argsort(-direction[taking], kind="stable")]]
+
+
+def _arrow(system: System, structure: MassStructure, held: np.ndarray, called: str) -> bool:
+    border = structure.border_places
+    inner = np.setdiff1d(np.arange(structure.size), border)
+    zero = inner[held[0, inner] == 0]
+    if zero.size:
+        raise _singular(system, zero, called)
+    across = held[1:][:, inner]
+    left = held[1:][:, border] - (across / held[0, inner]) @ across.T
+    size = np.sqrt(np.abs(held[1:][:, border].diagonal()))
+    size = np.where(size > 0, size, 1.0)
+    values = np.linalg.eigvalsh(0.5 * (left + left.T) / np.outer(size, size))
+    if np.min(np.abs(values)) < _LEAST:
+        raise _singular(system, border, called)
+    return bool(np.all(held[0, inner] > 0) and np.all(values > 0))
+
+
+_DEFINITE = {"diagonal": _diagonal, "block-diagonal": _blocks, "banded": _band, "arrow": _arrow}
 
 
 def _singular(system: System, where: np.ndarray, called: str) -> ValueError:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from holonomy.systems.system import System
 
 LARGEST_BLOCK = 16  # rows of a block above which a matrix of blocks is treated as banded or sparse
+WIDEST_BORDER = 16  # coordinates that couple to all others, at most, in an arrow
 WIDEST_BAND = 32  # entries on each side of the diagonal at most in a band
 LARGEST_DENSE = 400  # coordinates up to which a matrix without a simpler form is factored whole
 _ENTRIES = 64  # of the pattern for each coordinate, above which it counts as dense
@@ -35,12 +36,14 @@ _ALWAYS = 2**16  # entries that are followed in any case
 class MassStructure:
     """What the trace says of a mass matrix; `str` says it in words.
 
-    **Fields:** `kind`, ``"diagonal"``, ``"block-diagonal"``, ``"banded"``, ``"sparse"`` or ``"dense"``; `size`, the
-    number of coordinates; `depends`, on which of t, q, v and p the entries can depend; `inert`, whether the momentum
+    **Fields:** `kind`, ``"diagonal"``, ``"block-diagonal"``, ``"banded"``, ``"arrow"`` (diagonal but for the rows and
+    columns of a few coordinates), ``"sparse"`` or ``"dense"``; `size`, the number of coordinates; `depends`, on which
+    of t, q, v and p the entries can depend; `inert`, whether the momentum
     depends on v and parameters alone; `separable`, whether moreover the matrix does not depend on v, nor
     \\(\\partial L/\\partial q\\) on v, so that L = T(v) - V(t, q); `width`, rows of the largest block, or entries on
     each side of the diagonal of a band; `entries`, how many can differ from zero; `order`, the coordinates in the
-    order in which the matrix has this form, where that is not their own; `starts`, where the blocks begin in it.
+    order in which the matrix has this form, where that is not their own; `starts`, where the blocks begin in it;
+    `border`, the coordinates of an arrow that couple to others.
     """
 
     kind: str
@@ -52,6 +55,7 @@ class MassStructure:
     entries: int = 0
     order: ByValue | None = None
     starts: ByValue | None = None
+    border: ByValue | None = None
 
     def __str__(self) -> str:
         form = self.kind
@@ -60,6 +64,8 @@ class MassStructure:
         elif self.kind == "banded":
             turned = "" if self.order is None else ", in another order of the coordinates"
             form += f" ({self.width} beside the diagonal on each side{turned})"
+        elif self.kind == "arrow":
+            form += f" (diagonal but for {self.width} of the coordinates)"
         elif self.kind == "sparse":
             form += f" ({self.entries} entries)"
         named = {"t": "the time", "q": "positions", "v": "velocities", "p": "parameters"}
@@ -78,9 +84,14 @@ class MassStructure:
         return np.arange(self.size) if self.order is None else self.order.value
 
     @property
+    def border_places(self) -> np.ndarray:
+        """The coordinates of an arrow that couple to others."""
+        return np.zeros(0, int) if self.border is None else self.border.value
+
+    @property
     def solvable(self) -> bool:
         """Whether solves gain from the structure."""
-        return self.kind in ("diagonal", "block-diagonal", "banded") or (
+        return self.kind in ("diagonal", "block-diagonal", "banded", "arrow") or (
             self.kind == "sparse" and self.size > LARGEST_DENSE
         )
 
@@ -126,6 +137,9 @@ def _form(found: Pattern, depends: tuple[str, ...], inert: bool, separable: bool
     width = _band(pattern, order)
     if width <= WIDEST_BAND and 2 * width < n:
         return MassStructure("banded", width=width, order=_unless_plain(order), **known)
+    border = _border(pattern)
+    if 2 * border.size < n and border.size <= WIDEST_BORDER:
+        return MassStructure("arrow", width=border.size, border=ByValue(border), **known)
     return MassStructure("sparse", **known)
 
 
@@ -135,6 +149,19 @@ def _band(pattern: Sets, order: np.ndarray) -> int:
     place[order] = np.arange(order.size)
     entries = sparse.coo_array(pattern)
     return int(np.max(np.abs(place[entries.row] - place[entries.col]), initial=0))
+
+
+def _border(pattern: Sets) -> np.ndarray:
+    """The coordinates that couple to others, taken away one after the other, the one with most first."""
+    entries = sparse.coo_array(pattern)
+    off = entries.row != entries.col
+    row, column = entries.row[off], entries.col[off]
+    found: list[int] = []
+    while row.size and len(found) <= WIDEST_BORDER:
+        found.append(int(np.argmax(np.bincount(row))))
+        kept = (row != found[-1]) & (column != found[-1])
+        row, column = row[kept], column[kept]
+    return np.array(sorted(found))
 
 
 def _unless_plain(order: np.ndarray) -> ByValue | None:

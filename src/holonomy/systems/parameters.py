@@ -95,10 +95,12 @@ def _name(name: Any) -> bool:
     return True
 
 
-def number(what: str, value: Numbers) -> AnyArray:
+def number(what: str, value: Numbers | None) -> AnyArray:
     """A float64 array from a number, array or tracer; refuses text, complex numbers, NaN and infinity by a sentence."""
     if isinstance(value, Tracer):
         return value
+    if value is None:
+        raise ValueError(f"The {what} is None; pass its numbers, zeros where you mean rest.")
     if isinstance(value, list | tuple) and any(isinstance(x, Tracer) for x in jax.tree.leaves(value)):
         return jnp.asarray(value)
     try:

@@ -55,7 +55,9 @@ def _from_rows(array: AnyArray, space: AbstractSpace) -> AnyArray:
     if isinstance(inner, Power) and array.shape == (inner.count, inner.space.point_dim):
         array = array.reshape(-1)
     if isinstance(space, Carried) and array.shape == (inner.point_dim,):
-        array = (np if isinstance(array, np.ndarray) else jnp).concatenate([array, np.zeros(space.hyperbolic.n)])
+        array = (np if isinstance(array, np.ndarray) else jnp).concatenate(
+            [array, np.zeros(space.point_dim - inner.point_dim)]
+        )
     return array
 
 

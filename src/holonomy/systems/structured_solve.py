@@ -1,8 +1,8 @@
 r"""Solves with a mass matrix whose structure is known, from its products with vectors.
 
 A diagonal matrix is its product with the vector of ones. Of blocks and bands the products with a few vectors of zeros
-and ones hold every entry once: as many vectors as a block has rows, or as a band has diagonals. A sparse matrix is
-solved by conjugate gradients to round-off, with products alone.
+and ones hold every entry once: as many vectors as a block has rows, or as a band has diagonals. An arrow is eliminated
+down to its border. A sparse matrix is solved by conjugate gradients to round-off, with products alone.
 """
 
 from __future__ import annotations
@@ -27,12 +27,19 @@ _ROUNDS = 4  # conjugate gradients restart this often from what is left
 
 def entries(structure: MassStructure, product: Product, like: Vector) -> Array | None:
     """The entries of the matrix: its diagonal (n,), its blocks (count, k, k) with ones where a block is smaller, or
-    its band (k + 1 + k, n) with `band[k + d, i]` the entry (i, i + d); None of a sparse one."""
+    its band (k + 1 + k, n) with `band[k + d, i]` the entry (i, i + d), of an arrow its diagonal and the columns of its
+    border (1 + k, n); None of a sparse one."""
     n, k = structure.size, structure.width
     if structure.kind == "diagonal":
         return product(jnp.ones_like(like))
     if structure.kind == "sparse":
         return None
+    if structure.kind == "arrow":
+        border = structure.border_places
+        inner = np.ones(n)
+        inner[border] = 0.0
+        seeds = np.concatenate([inner[None], np.eye(n)[border]])
+        return jax.vmap(product)(jnp.asarray(seeds, like.dtype))
     order = structure.permutation
     if structure.kind == "banded":
         colour = np.arange(n) % (2 * k + 1)
@@ -75,6 +82,10 @@ def multiplied(structure: MassStructure, held: Array, u: Vector) -> Vector:
     """The product with a vector, from the entries."""
     if structure.kind == "diagonal":
         return held * u
+    if structure.kind == "arrow":
+        border = structure.border_places
+        inner = u.at[border].set(0.0)
+        return (held[0] * inner + u[border] @ held[1:]).at[border].set(held[1:] @ u)
     order, n, k = structure.permutation, structure.size, structure.width
     turned = u[order]
     if structure.kind == "banded":
@@ -95,6 +106,8 @@ def factor(structure: MassStructure, product: Product, like: Vector, definite: b
         return "map", lambda b: b / held
     if structure.kind == "block-diagonal":
         return "map", _by_blocks(structure, held, definite)
+    if structure.kind == "arrow":
+        return "map", _by_border(structure, held, definite)
 
     def through_band(b: Vector) -> Vector:
         own = jax.lax.stop_gradient(held)
@@ -117,6 +130,21 @@ def _by_blocks(structure: MassStructure, blocks: Any, definite: bool) -> Product
         rows = jnp.where(filled, b[order[places]], 0.0)
         found = jax.vmap(lambda data, row: dense_solve.back_substitute((kind, data), row))(factored, rows)
         return found.reshape(-1)[back]
+
+    return solve
+
+
+def _by_border(structure: MassStructure, held: Any, definite: bool) -> Product:
+    """All but the border eliminated by division; what is left is a small dense matrix."""
+    border = structure.border_places
+    diagonal = held[0].at[border].set(1.0)
+    columns = held[1:].at[:, border].set(0.0)
+    scaled = columns / diagonal[None]
+    left = dense_solve.factor(held[1:][:, border] - scaled @ columns.T, definite)
+
+    def solve(b: Vector) -> Vector:
+        ends = dense_solve.back_substitute(left, b[border] - scaled @ b)
+        return (b / diagonal - ends @ scaled).at[border].set(ends)
 
     return solve
 

@@ -53,6 +53,7 @@ class System(eqx.Module):
     parametric: bool = eqx.field(static=True)
     definite: bool = eqx.field(static=True)
     mass: MassStructure | None = eqx.field(static=True, default=None)  # where solves use it
+    smooth: bool = eqx.field(static=True, default=False)  # whether the potential is known to be finite everywhere
 
     # ── Describing ────────────────────────────────────────────────────────────────────────────────────
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, cast
@@ -49,6 +50,18 @@ class Frame:
             return function
         places = [k + time for k in range(1 + velocity)]
         return cast("F", shaped.of_rows(self._blocks, function, places, covector))
+
+    @staticmethod
+    def of_state(function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of (t, q, v, p), where one of (t, q, v) was given for a system with parameters."""
+        try:
+            given = inspect.signature(function).parameters.values()
+        except ValueError:  # a function of C, which does not tell
+            return function
+        if any(p.kind is p.VAR_POSITIONAL for p in given):
+            return function
+        places = [p for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+        return function if len(places) != 3 else lambda *args: function(*args[:3])
 
     def row(self, value: AnyArray) -> AnyArray:
         """A user's value for q or v as a row of numbers."""

@@ -36,6 +36,11 @@ def sources(
     return [np.asarray(applied(primitive, known, [*ids[:moved], *integers[moved:]]))]
 
 
+def moved_operands(name: str, operands: int) -> int:
+    """How many operands' elements an operation moves, which come first; 0 if it does more than move elements."""
+    return operands if name in _PLAIN else _INDEXED.get(name, 0)
+
+
 def _broadcast(params: dict[str, Any], ids: list[np.ndarray]) -> list[np.ndarray] | None:
     shape, at = params["shape"], params["broadcast_dimensions"]
     if len(ids) != 1:
@@ -77,6 +82,10 @@ def _split(params: dict[str, Any], ids: list[np.ndarray]) -> list[np.ndarray]:
     return np.split(ids[0], np.cumsum(params["sizes"])[:-1], axis=params["axis"])
 
 
+def _unstack(params: dict[str, Any], ids: list[np.ndarray]) -> list[np.ndarray]:
+    return list(np.moveaxis(ids[0], params["axis"], 0))
+
+
 _PLAIN: dict[str, Callable[[dict[str, Any], list[np.ndarray]], list[np.ndarray] | None]] = {
     "reshape": _reshape,
     "broadcast_in_dim": _broadcast,
@@ -86,6 +95,9 @@ _PLAIN: dict[str, Callable[[dict[str, Any], list[np.ndarray]], list[np.ndarray] 
     "slice": _slice,
     "rev": lambda params, ids: [np.flip(ids[0], tuple(params["dimensions"]))],
     "concatenate": lambda params, ids: [np.concatenate(ids, axis=params["dimension"])],
+    "stack": lambda params, ids: [np.stack(ids, axis=params["axis"])],
+    "unstack": _unstack,
+    "tile": lambda params, ids: [np.tile(ids[0], params["reps"])],
     "pad": _pad,
     "split": _split,
 }

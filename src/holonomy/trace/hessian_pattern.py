@@ -143,7 +143,7 @@ class _Followed:
         for one, shape in zip(given, shapes, strict=True):
             if one is None:
                 continue
-            rows = one if shape == out else self._moved([one], [shape], np.zeros(out, int))
+            rows = one if shape == out else self._moved([one], [shape], _repeated(shape, out))
             total = rows if total is None else total + rows
         if total is not None:
             self._refuse(total.nnz)
@@ -221,6 +221,11 @@ class _Followed:
     def _refuse(self, entries: int) -> None:
         if entries > self.most:
             raise _Full
+
+
+def _repeated(shape: tuple[int, ...], out: tuple[int, ...]) -> np.ndarray:
+    """The numbers of an array's elements, repeated along the dimensions that it lacks or has with length 1."""
+    return np.broadcast_to(np.arange(int(np.prod(shape, dtype=int))).reshape(shape), out)
 
 
 class _Integers:

@@ -93,8 +93,8 @@ class _Packer:
     def _param(self, value: Any, depth: int) -> Any:
         if isinstance(value, JAXPRS):
             return _Jaxpr(self.jaxpr(value, depth), open=not hasattr(value, "consts"))
-        if type(value) in (tuple, list) and any(isinstance(part, JAXPRS) for part in value):
-            return type(value)(self._param(part, depth) for part in value)
+        if isinstance(value, tuple | list) and any(isinstance(part, JAXPRS) for part in value):
+            return _like(value, [self._param(part, depth) for part in value])
         return value
 
     def jaxpr(self, closed: Any, depth: int) -> tuple[Any, ...]:
@@ -171,6 +171,11 @@ def _rule(primitive: Any, params: dict[str, Any]) -> Any:
     return jax.make_jaxpr(derivative)(given, given[first:])
 
 
+def _like(value: Any, entries: list[Any]) -> Any:
+    """The same kind of list, tuple or named tuple with these entries."""
+    return type(value)(*entries) if hasattr(value, "_fields") else type(value)(entries)
+
+
 class _Jaxpr:
     """A jaxpr among the parameters of a primitive; `open` if it stands there without its constants."""
 
@@ -225,8 +230,8 @@ class _Unpacker:
             inputs = [jax.ShapeDtypeStruct(s, d, weak_type=w) for s, d, w in value.packed[0]]
             closed = jax.make_jaxpr(self._callable(value.packed))(*inputs)
             return parts(closed)[0] if value.open else closed
-        if type(value) in (tuple, list) and any(isinstance(part, _Jaxpr) for part in value):
-            return type(value)(self._param(part) for part in value)
+        if isinstance(value, tuple | list) and any(isinstance(part, _Jaxpr) for part in value):
+            return _like(value, [self._param(part) for part in value])
         return value
 
     def _callable(self, packed: tuple[Any, ...]) -> Callable[..., list[Any]]:

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
+from holonomy.trace.data_movement import moved_operands
 from holonomy.trace.function import Function, Program, slot_types
 
 
@@ -29,11 +30,11 @@ class Sign(IntEnum):
 
 
 def may_be_infinite(function: Function, arguments: Sequence[Any], variable: int, zeros: Sequence[int] = ()) -> bool:
-    """Whether some quotient, logarithm or negative power in `function` has a denominator that depends on the input
-    with number `variable` and is not positive by its form.
+    """Whether some quotient, logarithm or negative power that enters the value of `function` has a denominator that
+    depends on the input with number `variable` and is not positive by its form.
 
     `arguments` are the inputs, one leaf each: those that are numbers count with their present signs. The inputs `zeros`
-    are taken as zero, so that quotients of which they are a factor do not count.
+    are taken as zero, so that quotients multiplied by them do not count.
     """
     inputs = (*arguments, *function.constants)
     signs = [_sign_of(value) for value in inputs]
@@ -50,17 +51,20 @@ def _may_be_infinite(
 ) -> bool:
     """The same of a program by the signs and types of its inputs; kept, for it is asked before every run."""
     known, moving = list(inputs), [index == variable for index in range(len(inputs))]
+    infinite = [False] * len(inputs)
     shapes = [shape for shape, _ in slot_types(program, types)]
     for primitive, params, slots, results in program.instructions:
         signs = [known[s] if isinstance(s, int) else _sign_of(s.value) for s in slots]
         depends = [moving[s] if isinstance(s, int) else False for s in slots]
         below = _denominator(primitive.name, params, signs)
-        if below is not None and depends[below] and signs[below] != Sign.positive and signs[0] != Sign.zero:
-            return True
+        vanishing = below is not None and depends[below] and signs[below] != Sign.positive and signs[0] != Sign.zero
         square = len(slots) == 2 and slots[0] == slots[1] and not shapes[len(known)]
-        known += [_result(primitive.name, params, signs, square)] * results
+        sign = _result(primitive.name, params, signs, square)
+        known += [sign] * results
         moving += [any(depends)] * results
-    return False
+        above = any(infinite[s] for s in slots if isinstance(s, int))
+        infinite += [(vanishing or above) and sign != Sign.zero] * results
+    return any(infinite[s] for s in program.outputs if isinstance(s, int))
 
 
 def _sign_of(value: Any) -> Sign:
@@ -87,13 +91,11 @@ def _denominator(name: str, params: dict[str, Any], signs: Sequence[Sign]) -> in
     return None
 
 
-# The value has the sign of its first argument, or the least that is known of all of them.
+# The value has the sign of the argument.
 _FIRST = frozenset([
-    "sqrt", "cbrt", "rsqrt", "convert_element_type", "copy", "broadcast_in_dim", "reshape", "squeeze", "expand_dims",
-    "transpose", "slice", "rev", "reduce_sum", "cumsum", "gather", "dynamic_slice", "sinh", "tanh", "asinh", "atan",
+    "sqrt", "cbrt", "rsqrt", "convert_element_type", "copy", "reduce_sum", "cumsum", "sinh", "tanh", "asinh", "atan",
     "erf", "reduce_max", "reduce_min", "stop_gradient",
 ])  # fmt: skip
-_LEAST = frozenset(["concatenate", "select_n", "min"])
 _POSITIVE = frozenset(["exp", "exp2", "cosh", "logistic"])
 
 
@@ -101,7 +103,10 @@ def _result(name: str, params: dict[str, Any], signs: Sequence[Sign], square: bo
     """The sign of a primitive's value; `square` says that it is a number, of two arguments that are the same."""
     if name in _FIRST:
         return signs[0]
-    if name in _LEAST:
+    moved = moved_operands(name, len(signs))
+    if moved:
+        return _least(signs[:moved])
+    if name in ("select_n", "min"):
         return _least(signs[1:] if name == "select_n" else signs)
     if name in _POSITIVE:
         return Sign.positive
@@ -115,7 +120,9 @@ def _result(name: str, params: dict[str, Any], signs: Sequence[Sign], square: bo
         return Sign.any
     if name in ("integer_pow", "pow"):
         return signs[0]
-    if name in ("neg", "sin") or (name == "sub" and signs[0] == signs[1] == Sign.zero):
+    if name == "sub" and signs[1] == Sign.zero:
+        return signs[0]
+    if name in ("neg", "sin"):
         return Sign.zero if signs[0] == Sign.zero else Sign.any
     return Sign.any
 

@@ -67,6 +67,17 @@ def test_a_path_that_touches_is_seen_and_one_that_misses_is_not(method):
         assert len(fine.events) == seen
 
 
+@pytest.mark.parametrize("method", [hl.RK4(), hl.Gauss(3), hl.Adaptive(8)], ids=label)
+def test_both_of_two_zeros_close_together_are_found(method):
+    """A throw just through a ceiling, by many heights: the search for the second zero may end on it exactly."""
+    top = 3.0**2 / (2 * G)
+    for depth in np.geomspace(1e-10, 1e-6, 40):
+        ceiling = [hl.Event(lambda t, q, v, h=top - depth: h - q[1])]
+        run = hl.simulate(ball, [0.0, 0.0], [1.0, 3.0], 0.55, dt=0.05, method=method, events=ceiling)
+        assert len(run.events) == 2, depth
+        np.testing.assert_allclose(np.diff(run.events.t), 2 * np.sqrt(2 * depth / G), rtol=1e-4)
+
+
 def test_terminal_events_end_the_run_at_the_event():
     down = hl.Event(lambda t, q, v: q[1], direction=-1, terminal=True)
     run = hl.simulate(ball, [0.0, 1.0], [1.0, 0.0], 3.0, dt=0.1, method=hl.Gauss(2), events=[TOP, down])

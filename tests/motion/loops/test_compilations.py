@@ -70,3 +70,15 @@ def test_structure_is_part_of_the_key(compilations):
     run = hl.simulate(other, [1.0], [0.0], 0.1, dt=0.01)
     assert compilations() > before
     assert np.all(run.v[1:] > 0)
+
+
+def test_what_is_saved_compiles_once(compilations):
+    def run(mass, t_end):
+        saved = {"height": lambda t, q, v: -2.0 * jnp.cos(q[0]), "speed": lambda t, q, v, p: p.m * v[0]}
+        system = make(9.81, 1.5).with_parameters(m=mass)
+        return hl.simulate(system, [1.0], [0.0], t_end, dt=0.01, method=hl.RK4(), save=saved)
+
+    run(1.5, 1.0)
+    before = compilations()
+    run(3.5, 0.9)
+    assert compilations() == before

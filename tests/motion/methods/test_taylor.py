@@ -181,7 +181,10 @@ def test_refusals_say_what_to_do() -> None:
     with pytest.raises(ValueError, match="works in coordinates"):
         go(system=ball)
     saddle = hl.System.from_lagrangian(lambda t, q, v: v[0] ** 2 - v[1] ** 2, ("x", "y"))
-    with pytest.raises(ValueError, match="not positive for every velocity"):
+    with (
+        pytest.warns(UserWarning, match="negative kinetic energy"),
+        pytest.raises(ValueError, match="not positive for every velocity"),
+    ):
         go(system=saddle)
     stuck = hl.System.from_lagrangian(
         lambda t, q, v: v[0] ** 2 - jax.lax.while_loop(lambda x: x > 1, lambda x: x / 2, q[0]), ("x",)

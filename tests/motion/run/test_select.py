@@ -226,6 +226,13 @@ def test_parquet(run, tmp_path, monkeypatch):
     assert not (tmp_path / "other.parquet").exists()
 
 
+def test_a_parquet_file_is_read_by_others(run, tmp_path):
+    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    frame = run.to_dataframe()
+    read = pd.read_parquet(run.save(tmp_path / "run.parquet"))
+    np.testing.assert_array_equal(read[list(frame.columns)].to_numpy(), frame.to_numpy())
+
+
 def test_tables(run, tmp_path):
     frame = run.to_dataframe()
     np.testing.assert_array_equal(frame.index, run.t)

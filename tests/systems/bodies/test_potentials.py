@@ -53,6 +53,11 @@ def test_kepler_orbits_close(where):
     kept = second_integral(where, run.q, run.v)
     assert np.max(np.abs(kept - kept[0])) < 1e-11 * np.max(np.abs(kept[0]))
     assert run.certificate.energy_drift < 1e-12
+    # the momenta of rotations about the centre are conserved; that which moves the centre along the orbit's axis is not
+    drifts = run.certificate.conserved
+    assert {f"the momentum of rotate_{plane}" for plane in ("xy", "xz", "yz")} <= set(drifts)
+    assert not {"the momentum of rotate_xw", "the momentum of boost_x"} & set(drifts)
+    assert max(drifts.values()) < 1e-12
 
 
 def reduced_pair(times):
@@ -99,3 +104,14 @@ def test_a_pair_that_feels_curvature():
     np.testing.assert_allclose(found, reduced_pair(times), rtol=0, atol=1e-8)
     np.testing.assert_allclose(found[[0, 1, 3]], [25.0399733602, 25.04941784, 36.42164832], rtol=0, atol=1e-8)
     np.testing.assert_allclose(found[2], 56.402212, rtol=0, atol=1e-6)
+
+
+def test_a_carried_world_feels_an_external_potential_far_out():
+    """U = −d/2, d the distance from the origin: a fall along the radius with constant acceleration, up to R = 111."""
+    space = hl.Hyperbolic(3)
+    world = hl.World(space, hl.Body([2.0]), potential=lambda x: -0.5 * space.distance(x, space.origin), carried=True)
+    point = np.asarray(space.from_polar(1.0, np.pi / 2, 0.0))
+    velocity = np.array([point[3], 0.0, 0.0, point[0]])
+    run = hl.simulate(world, point[None], velocity[None], 19.0, dt=0.02, save_every=50, method=hl.Splitting(4))
+    np.testing.assert_allclose(np.linalg.norm(run.frame, axis=-1), 1.0 + run.t + 0.25 * run.t**2, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(run.energy, 0.0, rtol=0, atol=1e-11)

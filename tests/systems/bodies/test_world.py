@@ -12,6 +12,8 @@ from tests.systems.bodies.examples import SEPARATIONS, SPACES, TIMES, elastic, r
 import holonomy as hl
 from holonomy.systems.bodies.placing import placed
 
+INVARIANTS = ("boosts² - rotations²", "boosts · rotations")
+
 
 @cache
 def world(where, shape):
@@ -62,6 +64,28 @@ def test_the_rod_far_out():
     assert 70 < np.linalg.norm(run.frame[-1]) < 76
 
 
+def test_bodies_have_frames_of_their_own():
+    """Two rods that do not act on each other fly apart, to 73 radii on either side: each keeps all digits."""
+    pair, half = hl.World(SPACES["H"], [elastic("rod")] * 2), np.diag([-1.0, -1.0, 1.0, 1.0])
+    points, velocities = (np.concatenate([z, z @ half]) for z in start("H", "rod"))
+    run = hl.simulate(pair, points, velocities, 100.0, dt=0.05, save_at=[0, *FAR])
+    for ends in ((0, 1), (2, 3)):
+        np.testing.assert_allclose(run.distance(*ends)[1:], list(map(float, FAR.values())), rtol=0, atol=1e-11)
+    assert run.local.shape == (len(FAR) + 1, 4, 4)
+    assert run.frame.shape == (len(FAR) + 1, 2, 3)
+    np.testing.assert_allclose(run.frame[:, 0], -run.frame[:, 1], rtol=0, atol=1e-9)
+    middle = np.linalg.norm(run.frame[-1], axis=1).sum()
+    assert abs(run.distance(0, 2)[-1] - middle) < 1.5
+    drifts = run.certificate.conserved
+    assert set(drifts) == {f"{one} of the momentum of body {k}" for one in INVARIANTS for k in (0, 1)}
+    assert max(drifts.values()) < 1e-11
+    assert pair.momentum_maps(run.q[-1], run.v[-1])["boost_x"].shape == (2,)
+    # where they act on each other, or a potential has a place, they cannot
+    assert not hl.World(SPACES["H"], [elastic("rod")] * 2, interaction=lambda d, a, b: 0.0 * d).several_frames
+    with pytest.raises(ValueError, match="would see each of its bodies near the origin"):
+        hl.simulate(pair.forced(lambda t, q, v: -0.1 * v), points, velocities, 1.0, dt=0.1)
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize("where", ["H", "S"])
 def test_the_order_goes_down_to_round_off(where):
@@ -97,18 +121,6 @@ def test_multipliers_of_rigid_bodies(where, shape):
     assert np.max(np.abs(side(run, shape) - 1.0)) < 1e-13
 
 
-@pytest.mark.proof
-def test_balls_on_one_geodesic_of_the_sphere():
-    """Two balls of radius 0.2, 1 apart, each at speed 0.5: they meet at 0.6 and come back to the start at 1.2."""
-    space, ball = hl.Sphere(3), hl.Body([1.0], radii=0.2)
-    pair = hl.World(space, [ball, ball], collisions=True)
-    points = np.stack([space.from_polar(np.pi / 2, np.pi / 2, g) for g in (0.0, 1.0)])
-    velocities = np.asarray(pair.killing_velocities(points, rotate_xy=0.5)) * [[1.0], [-1.0]]
-    run = hl.simulate(pair, points, velocities, 1.2, dt=0.02, save_at=[0, 1.2])
-    np.testing.assert_allclose(run.events.t, [0.6], atol=1e-9)
-    np.testing.assert_allclose(run.q[-1].reshape(2, 4), points, atol=1e-9)
-
-
 def test_energies_momenta_and_rows():
     """Energies by kind add up, a Killing field's momentum is that of its name, and rows or one array are the same."""
     where = world("H", "rod")
@@ -132,6 +144,9 @@ def test_momentum_maps_are_kept():
     run = hl.simulate(triangle, points, velocities, 100.0, dt=0.05, save_every=400)
     kept = np.array([list(triangle.momentum_maps(q, v).values()) for q, v in zip(run.q, run.v, strict=True)])
     assert np.max(np.abs(kept - kept[0])) < 1e-12
+    drifts = run.certificate.conserved
+    assert set(drifts) == {f"the momentum of {name}" for name in SPACES["S"].killing()}
+    np.testing.assert_allclose(list(drifts.values()), np.max(np.abs(kept - kept[0]), axis=0), rtol=0, atol=1e-14)
 
 
 def test_momenta_in_the_carried_frame():
@@ -187,9 +202,14 @@ BAD = [
     (lambda: hl.Body([1.0, 1.0], springs=[(0, 1, -1.0, 1.0)]), "must not be negative"),
     (lambda: hl.Body([1.0, 1.0], rods=[(0, 1, 1.0), (1, 0, 2.0)]), "contradict each other"),
     (lambda: hl.World(hl.Sphere(2), hl.Body([1.0, 1.0], rods=[(0, 1, 4.0)])), "pass a shorter one"),
+    (
+        lambda: hl.World(hl.Sphere(3), hl.Body([1.0] * 3, rods=[(0, 1, 0.5), (1, 2, 0.4), (0, 2, 1.0)])),
+        r"rod \(0, 2\) of length 1 contradicts other rods: .* at most 0.9 apart",
+    ),
+    (lambda: hl.Body([1.0] * 2, springs=[(0, 1, np.inf, 1.0)]), "pass it as a rod"),
     (lambda: hl.World(hl.Sphere(2), []), "hl.Body or a list"),
     (lambda: hl.World(hl.Euclidean(3), hl.Body([1.0]), collisions=True), "radii"),
-    (lambda: hl.World(hl.Euclidean(3), hl.Body(np.ones(60), radii=0.1), collisions=True), "fewer vertices"),
+    (lambda: hl.World(hl.Inhomogeneous(3), hl.Body(np.ones(60), radii=0.1), collisions=True), "fewer vertices"),
     (lambda: hl.World(hl.Inhomogeneous(3), hl.Body([1.0] * 3, volumes=[(0, 1, 2, 1.0, 1.0)])), "default models"),
 ]
 
@@ -202,18 +222,39 @@ def test_impossible_bodies_are_refused(make, said):
 
 def test_impossible_starts_are_refused():
     ball = hl.Body([1.0], radii=0.3)
+    plane = hl.World(hl.Chart(lambda q: jnp.diag(jnp.stack([jnp.ones(()), jnp.sqrt(q[0])])), 2), hl.Body([1.0]))
     sphere, pair = world("S", "rod"), hl.World(hl.Euclidean(3), [ball, ball], collisions=True)
     points, velocities = start("S", "rod")
     cases = [
         (sphere, 1.1 * points, velocities, "vertex 0, .* nearest one is"),
+        (sphere, 0.0 * points, velocities, r"vertex 0, .* none is nearest to it"),
         (sphere, points, velocities + 0.1 * points, "vertex 0, .* is not tangent"),
         (sphere, np.stack([points[0], -points[0]]), np.zeros((2, 4)), r"spring \(0, 1\) joins antipodal"),
+        (plane, [[-0.5, 0.0]], [[0.0, 1.0]], r"the metric is not finite at q = \[-0.5"),
+        (plane, [[0.0, 0.0]], [[0.0, 1.0]], "the metric is not positive definite"),
         (sphere, points[:1], velocities[:1], r"shape \(2, 4\), one row for each point"),
         (pair, [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0]], np.zeros((2, 3)), r"Balls overlap at the start: \(0, 1\) by 0.1"),
     ]
     for system, q, v, said in cases:
         with pytest.raises(ValueError, match=said):
             hl.simulate(system, q, v, 1.0, dt=0.1)
+
+
+@pytest.mark.proof
+def test_springs_where_only_a_metric_is_known():
+    """A rod on the sphere by the metric of polar coordinates alone, against distances in closed form; a motion that
+    reaches the end of its metric stops there."""
+    polar, rod = hl.Sphere(2, model="polar"), hl.Body([1.0, 2.0], springs=[(0, 1, 3.0, 0.5)])
+    chart = hl.Chart(lambda q: jnp.diag(jnp.stack([jnp.ones(()), jnp.sin(q[0]) ** 2])), 2)
+    points, velocities = [[1.0, 0.2], [1.3, 0.9]], [[0.1, 0.2], [0.0, 0.3]]
+    runs = [hl.simulate(hl.World(space, rod), points, velocities, 1.0, dt=0.05) for space in (chart, polar)]
+    np.testing.assert_allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-13)
+    assert runs[0].certificate.engine.startswith("native")
+    slopes = [jax.jit(jax.hessian(space.distance))(*map(jnp.asarray, points)) for space in (chart, polar)]
+    np.testing.assert_allclose(*slopes, rtol=0, atol=1e-13)
+    plane = hl.World(hl.Chart(lambda q: jnp.diag(jnp.stack([jnp.ones(()), jnp.sqrt(q[0])])), 2), hl.Body([1.0]))
+    with pytest.raises(hl.SimulationError, match=r"stopped at t = 1\.2"):
+        hl.simulate(plane, [[1.2, 0.0]], [[-1.0, 0.0]], 3.0, dt=0.01)
 
 
 @pytest.mark.parametrize("space", [hl.Euclidean(3), hl.Sphere(3), hl.Hyperbolic(3)], ids=repr)

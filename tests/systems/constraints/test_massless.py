@@ -68,13 +68,16 @@ def test_a_mass_matrix_that_stays_singular_is_refused():
         holonomic=lambda t, q: q[1] - q[2]
     )
     state = ([1.0, 0.5, 0.5], [0.0, 0.0, 0.0])
-    with pytest.raises(ValueError, match="also along the motions that the constraints allow"):
+    with pytest.raises(ValueError, match=r"that the constraints allow: velocities along y \+ z cost no kinetic energy"):
         loose.acceleration(0.0, *state)
     with pytest.raises(ValueError, match="also along the motions that the constraints allow"):
         hl.simulate(loose, *state, 1.0, dt=0.1)
     alone = hl.System.from_lagrangian(lambda t, q, v: 0.5 * v[0] ** 2 - q[1] ** 2, ("x", "y"))
-    with pytest.raises(ValueError, match="mass matrix is singular"):
+    with pytest.raises(ValueError, match=r"mass matrix is singular.*: velocities along y cost no kinetic energy"):
         alone.acceleration(0.0, [1.0, 1.0], [0.0, 0.0])
+    tied = hl.System.from_lagrangian(lambda t, q, v: 0.5 * (2 * v[0] - v[1]) ** 2, ("x", "y"))
+    with pytest.raises(ValueError, match=r"velocities along 0\.5 x \+ y cost no kinetic energy"):
+        tied.acceleration(0.0, [1.0, 1.0], [0.0, 0.0])
     pole = hl.System.from_metric(lambda q: jnp.diag(jnp.stack([1.0, jnp.sin(q[0]) ** 2])), coordinates=("a", "b"))
-    with pytest.raises(ValueError, match="mass matrix is singular"):
+    with pytest.raises(ValueError, match=r"mass matrix is singular.*: velocities along b cost no kinetic energy"):
         pole.acceleration(0.0, [0.0, 1.0], [1.0, 0.0])

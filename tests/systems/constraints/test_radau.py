@@ -10,10 +10,10 @@ import pytest
 from tests.motion.examples import pendulum
 from tests.systems.constraints import andrews
 from tests.systems.constraints.examples import G, from_angles, rod_pendulum
-from tests.systems.constraints.fixed_tolerance import worst_multiplier
 from tests.systems.constraints.orders import HOLONOMIC, VELOCITY, observed, row
 
 import holonomy as hl
+from holonomy.show.figures.fixed_tolerance import worst_multiplier
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "constraints.md"
 CASES = [(m, dt, "holonomic") for m, dt in HOLONOMIC] + [(m, dt, "velocity") for m, dt in VELOCITY]

@@ -36,6 +36,8 @@ def whole_arrays(x: Any) -> Any:
         x.astype(jnp.float32),
         (x > 0).any(),
         lax.rev(x, (1,)),
+        jnp.cumsum(x, 0),
+        lax.cummax(x, 1, reverse=True),
     )
 
 

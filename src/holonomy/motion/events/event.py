@@ -2,7 +2,6 @@ r"""Events: instants of a motion at which a function of the state passes through
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,12 +72,18 @@ def watched(system: System, events: Unchecked) -> Watched:
     """Traced events, or a ValueError for what is wrong with them."""
     if isinstance(events, Event):
         events = (events,)
-    if not isinstance(events, Sequence) or not all(isinstance(e, Event) for e in events):
-        raise ValueError(f"events must be a list of hl.Event(...); got {events!r}.")
+    if not isinstance(events, Sequence) or isinstance(events, str):
+        raise ValueError(f"events must be a list of hl.Event(...); got one {type(events).__name__}.")
+    for event in events:
+        if not isinstance(event, Event):
+            raise ValueError(
+                f"events must be a list of hl.Event(...); it holds a {type(event).__name__}. Write hl.Event(...) "
+                "around a function whose zeros are wanted."
+            )
     frame = tracing.Frame(system.coordinates, system.parameters, system.space, system.parametric)
     return Watched(
-        tuple(_sigma(frame, k, _of_state(e.sigma)) for k, e in enumerate(events)),
-        tuple(None if e.action is None else _action(frame, k, _of_state(e.action)) for k, e in enumerate(events)),
+        tuple(_sigma(frame, k, frame.of_state(e.sigma)) for k, e in enumerate(events)),
+        tuple(None if e.action is None else _action(frame, k, frame.of_state(e.action)) for k, e in enumerate(events)),
         tuple(int(e.direction) for e in events),
         tuple(e.terminal for e in events),
         _names(events),
@@ -102,18 +107,6 @@ def _names(events: Sequence[Event]) -> tuple[str, ...]:
         if names.index(name) != k:
             raise ValueError(f"Events {names.index(name)} and {k} are both called {name!r}; pass different names.")
     return names
-
-
-def _of_state(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of (t, q, v, p), where one of (t, q, v) was given for a system with parameters."""
-    try:
-        given = inspect.signature(function).parameters.values()
-    except ValueError:  # a function of C, which does not tell
-        return function
-    if any(p.kind is p.VAR_POSITIONAL for p in given):
-        return function
-    places = [p for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
-    return function if len(places) > 3 else lambda *args: function(*args[:3])
 
 
 def _sigma(frame: tracing.Frame, k: int, sigma: Callable[..., Any]) -> Function:

@@ -21,7 +21,7 @@ from jaxtyping import Array, Int
 from holonomy.motion.events import wall_selection
 from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import OF_FRICTION, OF_WALLS
-from holonomy.motion.events.zero_crossing import JUMP, TINY, Looked, Seen, Span, jumps, span
+from holonomy.motion.events.zero_crossing import JUMP, TINY, Looked, Seen, Span, jumps, largest, span
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
 from holonomy.systems import System, tracing
 from holonomy.systems.constraints.conditions import Touch
@@ -340,6 +340,11 @@ def _zeros(
     return _Zeros(near, met, touch, flat, ends)
 
 
+def _having_left(looked: Looked, first: Seen, last: Seen, length: Any) -> Looked:
+    """What is watched after a way from a base: a row that left its zero on the way is at that zero no more."""
+    return looked._replace(band=jnp.where(largest(first, last, length) > looked.band, 0.0, looked.band))
+
+
 def _judged(
     setting: Setting, base: Base, search: Search, looked: Looked, length: Any, seen: Seen, t: Any, reach: Any
 ) -> Trial:
@@ -349,8 +354,8 @@ def _judged(
     last, count = search.on & search.last, jnp.where(search.on, search.count, 0)
     low, high = jnp.where(search.on, search.low, 0.0), jnp.where(search.on, search.high, length)
     at_low, at_high = keep_if(search.on, search.at_low, base.seen), keep_if(search.on, search.at_high, seen)
-    before = span(at_low, seen, length - low, looked)
-    after = span(inside(setting, seen), at_high, high - length, looked)
+    before = span(at_low, seen, length - low, _having_left(looked, base.seen, at_low, low))
+    after = span(inside(setting, seen), at_high, high - length, _having_left(looked, base.seen, seen, length))
     rising = jnp.abs(base.seen.rate) * setting.pace
     whole = jnp.where(search.on, search.size, jnp.maximum(jnp.abs(base.seen.value), jnp.abs(seen.value)) + rising)
     size = jnp.minimum(whole, jnp.maximum(jnp.abs(base.seen.value), jnp.abs(at_high.value)) + rising)

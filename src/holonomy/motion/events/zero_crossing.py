@@ -72,8 +72,7 @@ def span(first: Seen, last: Seen, length: Number, looked: Looked) -> Span:
     fell = looked.fall & (a > 0) & (b <= -slack)
     rose = looked.rise & (a < 0) & (b >= slack)
     # around a zero of high order the polynomial sees zeros at every scale; those in the band are the one met before
-    largest = jnp.maximum(jnp.maximum(jnp.abs(a), jnp.abs(b)), 0.25 * length * _steepest(first, last))
-    on = looked.on & ~((looked.band > 0) & (largest <= looked.band))
+    on = looked.on & ~((looked.band > 0) & (largest(first, last, length) <= looked.band))
     cross = on & (fell | rose) & ~flat
     cubic = _Cubic(a, first.rate * length, b, last.rate * length)
     lows, highs, changes = _pieces(cubic, looked, slack)
@@ -93,8 +92,10 @@ def span(first: Seen, last: Seen, length: Number, looked: Looked) -> Span:
     return Span(cross, dip, where)
 
 
-def _steepest(first: Seen, last: Seen) -> Any:
-    return jnp.maximum(jnp.abs(first.rate), jnp.abs(last.rate))
+def largest(first: Seen, last: Seen, length: Number) -> Values:
+    """How far from zero the function comes between two instants, as far as its values and rates there tell."""
+    steepest = jnp.maximum(jnp.abs(first.rate), jnp.abs(last.rate))
+    return jnp.maximum(jnp.maximum(jnp.abs(first.value), jnp.abs(last.value)), 0.25 * length * steepest)
 
 
 class _Cubic:

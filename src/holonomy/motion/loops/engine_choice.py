@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.methods.gauss import Gauss
+from holonomy.motion.methods.rattle import Rattle
+from holonomy.motion.methods.rattle_geodesic import moves_along_geodesics
 from holonomy.motion.methods.runge_kutta import AbstractRungeKutta
 from holonomy.motion.methods.splitting import AbstractSplitting
 from holonomy.systems import System
@@ -16,6 +18,8 @@ LARGEST = 12
 # The same for steps whose work grows like the size of the system: explicit ones of systems that bring an acceleration
 # of their own, and those, of Gauss too, of systems whose mass matrix is diagonal.
 LARGEST_DIRECT = 128
+# The same for rods that are held along geodesics, a few of which are solved in straight-line code.
+LARGEST_RIGID = 40
 # Arrays of all walls stay in memory, what concerns the few that are looked at is taken apart.
 MANY_WALLS = Limits(scalars=64, carried=64)
 
@@ -28,6 +32,9 @@ def engine_for(system: System, method: AbstractMethod, wanted: str | None) -> En
     by_vertex = isinstance(system, World) and isinstance(method, AbstractSplitting)
     direct = explicit and (system.direct is not None or by_division or by_vertex)
     linear = direct or (free and system.flat and by_division and isinstance(method, Gauss))
+    rigid = moves_along_geodesics(system) if isinstance(method, Rattle) else None
     largest = LARGEST_DIRECT if linear else LARGEST
+    if rigid is not None:  # the integrals over cells are sums of hundreds of terms, better as arrays
+        largest = 0 if {"areas", "volumes"} & set(rigid.kinds) else LARGEST_RIGID
     limits = MANY_WALLS if system.constraints.walls.window else None
     return Engine(wanted, small=method.scalar and system.space.point_dim <= largest, limits=limits)

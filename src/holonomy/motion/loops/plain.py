@@ -14,19 +14,21 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
+from holonomy.motion.methods.rattle_geodesic import GeodesicState, pulled_by_sizes, sizes_violated
 from holonomy.motion.save_times import Plan
-from holonomy.systems import System
+from holonomy.systems import System, World
 from holonomy.systems.constraints.conditions import all_equations
 from holonomy.systems.constraints.kkt import of_all_walls
 from holonomy.systems.in_chart import Local
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
-from holonomy.types import AnyArray, AnyCount, Count, Number, Point, State, Tangent, Vector, Whole
+from holonomy.types import AnyArray, AnyCount, Count, Number, Point, State, Tangent, Tree, Vector, Whole
 
 ROWS = 256  # saved in one compiled call at most, of small systems
 STEPS = 65536  # taken in one compiled call at most, of small systems
 SAVED = 2**16  # numbers of one kind saved in one compiled call: large states are handed over row by row
 MOVED = 2**24  # coordinates moved by a step in one compiled call, so that progress and interruption stay near
+MOVED_QUICKLY = 2**27  # the same of many vertices by components, a look at which costs as much as forty steps
 LARGE = 128  # coordinates above which looking at every state for what is not finite costs as much as moving it
 TOGETHER = 32  # steps of large systems that are looked at together
 REMEMBERED = 256  # steps of a traced run above which reverse mode does some again rather than remember all
@@ -79,8 +81,11 @@ def begin(system: System, method: AbstractMethod, t: Number, q: Point, v: Tangen
     )
 
 
-def advance(system: System, method: AbstractMethod, t0: Number, dt: Number, now: Progress) -> Progress:
-    """One step, or nothing once a step has failed; a failed step leaves the last good state."""
+def advance(system: Tree, method: AbstractMethod, t0: Number, dt: Number, now: Progress) -> Progress:
+    """One step, or nothing once a step has failed; a failed step leaves the last good state.
+
+    The system is whatever the method moves: the studio's methods of their own move others than a `System`.
+    """
     new, status = _step(system, method, t0 + now.index * dt, dt, now.state)
     code = _judge(new, status)
     good = (now.code == Code.ok) & (code == Code.ok)
@@ -93,7 +98,7 @@ def advance(system: System, method: AbstractMethod, t0: Number, dt: Number, now:
     )
 
 
-def _step(system: System, method: AbstractMethod, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
+def _step(system: Tree, method: AbstractMethod, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
     """The method's step in the precision of its state; the clock itself always runs in double."""
     real = _real(state)
     return method.step(system, jnp.asarray(t, real), jnp.asarray(h, real), state)
@@ -132,6 +137,12 @@ def look(system: System, method: AbstractMethod, t: Number, state: State) -> Sna
     energy = system.raw_energy(t, q, v)
     if not system.constraints:
         return Snapshot(q, v, energy, momentum, pull)
+    if isinstance(state, GeodesicState):
+        assert isinstance(system, World)
+        multipliers, violation = method.multipliers(system, t, state), sizes_violated(system, q, v)
+        if system.flat:
+            pull = jnp.abs(pull) + pulled_by_sizes(system, q)
+        return Snapshot(q, v, energy, momentum, pull, multipliers, violation)
     local = system.local(q)
     y, w = local.enter(v)
     every = all_equations(local)
@@ -244,10 +255,11 @@ def rows_at_once(size: int) -> int:
     return int(np.clip(SAVED // size, 1, ROWS))
 
 
-def pieces(plan: Plan, size: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The plan of states with `size` coordinates, cut into chunks of bounded work: counts, rests, which rows are
-    wanted."""
-    rows, steps = rows_at_once(size), int(np.clip(MOVED // size, 64, STEPS))
+def pieces(plan: Plan, system: System) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The plan of a system, cut into chunks of bounded work: counts, rests, which rows are wanted."""
+    size = system.space.point_dim
+    moved = MOVED_QUICKLY if isinstance(system, World) and system.many is not None else MOVED
+    rows, steps = rows_at_once(size), int(np.clip(moved // size, 64, STEPS))
     counts, rests, wanted = _bounded(plan, steps)
     at = 0
     while at < len(counts):

@@ -6,6 +6,7 @@ import jax
 
 from holonomy.motion.methods.adaptive import Adaptive
 from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.methods.event_driven import EventDriven
 from holonomy.motion.methods.explicit import RK4
 from holonomy.motion.methods.gauss import Gauss
 from holonomy.motion.methods.radau import Radau
@@ -21,16 +22,21 @@ _MANY = 100
 _CLOSE = 1e-12
 
 
-def default_method(system: System) -> tuple[AbstractMethod, str]:
-    """The method for a system, and why."""
+def default_method(system: System, traced: bool = False) -> tuple[AbstractMethod, str]:
+    """The method for a system, and why; one that can be `traced` by a user's jit, vmap or grad where that is wanted."""
+    if isinstance(system, World) and not traced and not system.why_not_free_balls:
+        return EventDriven(), "free balls: exact from collision to collision"
+    if isinstance(system, World) and system.by_events_only and not system.why_not_colliding_bodies:
+        return Splitting(4), "many balls of bodies: exact geodesics between kicks, impacts where they happen"
     if not system.constraints:
         smooth = isinstance(system, World) and not system.singular
-        if isinstance(system, World) and smooth and not why_not_separable(system):
-            order = 8 if system.space.dim <= _MANY else 4
-            return Splitting(order), "exact geodesics between kicks: explicit, symplectic, reversible"
-        if not smooth and potential_is_singular(system):
+        many = system.space.dim > _MANY
+        if isinstance(system, World) and smooth and (many or not system.damped) and not why_not_separable(system):
+            trait = "keeps the momentum maps of the springs" if system.damped else "symplectic, reversible"
+            return Splitting(4 if many else 8), f"exact geodesics between kicks: explicit, {trait}"
+        if not (smooth or system.smooth) and potential_is_singular(system):
             return Adaptive(rtol=_CLOSE, atol=_CLOSE), "the potential may become infinite: the step follows the motion"
-        if system.space.dim > _MANY and not why_not_separable(system):
+        if many and not why_not_separable(system):
             return Splitting(4), "many coordinates, T(v) - V(q): explicit, symplectic, reversible"
         kept = ["symplectic"] if system.autonomous and not system.forces else []
         kept += ["reversible"] if system.flat else []
@@ -51,8 +57,10 @@ def default_method(system: System) -> tuple[AbstractMethod, str]:
 
 
 def potential_is_singular(system: System) -> bool:
-    """Whether the Lagrangian of a system at rest may become infinite somewhere."""
+    """Whether the potential, or the Lagrangian of a system at rest, may become infinite somewhere."""
     position, velocity = 1, 2  # of the inputs t, q, v and the parameters
     arguments = [jax.ShapeDtypeStruct((), float), *[jax.ShapeDtypeStruct((system.space.point_dim,), float)] * 2]
     arguments += jax.tree.leaves(system.last)
+    if system.potential is not None:
+        return may_be_infinite(system.potential, [*arguments[:velocity], *arguments[velocity + 1 :]], position)
     return may_be_infinite(system.lagrangian, arguments, position, zeros=[velocity])

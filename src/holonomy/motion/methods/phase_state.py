@@ -70,8 +70,8 @@ def summed(
     state: Phase, dy: Vector | tuple[Vector, Vector], dp: Vector | tuple[Vector, Vector], stages: Stages, h: Time
 ) -> Phase:
     """The state further by (dy, dp) in the same chart, as the parts of a composed step must stay in one."""
-    y, y_low = _compensated(state.y, state.y_low, dy)
-    p, p_low = _compensated(state.p, state.p_low, dp)
+    y, y_low = compensated(state.y, state.y_low, dy)
+    p, p_low = compensated(state.p, state.p_low, dp)
     kept = jnp.concatenate([state.stages[len(stages) :], stages])
     return Phase(state.anchor, y, p, y_low, p_low, kept, jnp.asarray(h, y.dtype), state.h)
 
@@ -99,7 +99,7 @@ def _moved(system: System, state: Phase, scale: Any) -> Phase:
     return Phase(point, y, p, y_low, p_low, jnp.stack(stages), state.h, state.before)
 
 
-def _compensated(total: Any, low: Any, increment: Any) -> tuple[Any, Any]:
+def compensated(total: Array, low: Array, increment: Array | tuple[Array, Array]) -> tuple[Array, Array]:
     """Kahan's sum: the total and what rounding took from it."""
     large, small = increment if isinstance(increment, tuple) else (increment, 0.0)
     corrected = large + (small + low)

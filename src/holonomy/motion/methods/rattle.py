@@ -11,15 +11,17 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.method_table import Properties
-from holonomy.motion.methods import phase_state
+from holonomy.motion.methods import phase_state, rattle_geodesic
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.compositions import COMPOSITIONS
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.rattle_equations import kick_of, to_surface, to_tangent
+from holonomy.motion.methods.rattle_geodesic import GeodesicState, moves_along_geodesics
 from holonomy.systems import System
+from holonomy.systems.bodies import World
 from holonomy.systems.constraints import project
 from holonomy.systems.result_code import Code
-from holonomy.types import Point, Tangent, Time
+from holonomy.types import Multipliers, Point, Tangent, Time
 
 _ORDERS = (2, 4, 6)
 
@@ -45,8 +47,9 @@ class Rattle(AbstractMethod):
        \dot\varphi(q_1, v_1) = 0, \]
 
     whatever the Lagrangian, also where the mass matrix depends on q. The multipliers of a run are those of the
-    accelerations at its states, and so have the order of q and v. Reference: Hairer, Lubich and Wanner,
-    *Geometric Numerical Integration*, VII.1.
+    accelerations at its states, and so have the order of q and v. Rods of a `World` in Euclidean, spherical and
+    hyperbolic spaces and their products are held along geodesics instead (`rattle_geodesic`), with sparse multipliers.
+    Reference: Hairer, Lubich and Wanner, *Geometric Numerical Integration*, VII.1.
     """
 
     order_: int = eqx.field(static=True)
@@ -72,7 +75,8 @@ class Rattle(AbstractMethod):
 
     def properties_on(self, system: System) -> Properties:
         # the chart of a step belongs to one of its ends
-        return self.properties if system.flat else Properties(symplectic=True)
+        whole = system.flat or moves_along_geodesics(system) is not None
+        return self.properties if whole else Properties(symplectic=True)
 
     @property
     def holds(self) -> tuple[str, ...]:
@@ -87,17 +91,25 @@ class Rattle(AbstractMethod):
             return None
         return Rattle(self.order_, iteration="newton")
 
-    def start(self, system: System, t: Time, q: Point, v: Tangent) -> RattleState:
+    def start(self, system: System, t: Time, q: Point, v: Tangent) -> RattleState | GeodesicState:
+        rigid = moves_along_geodesics(system)
+        if rigid is not None:
+            return rattle_geodesic.start(rigid, q, v)
         state = phase_state.enter(system, t, q, v, 1)
         held = system.local(q).hold(t, state.y, state.stages[0])
         assert held is not None
         return RattleState(state, jnp.zeros(held.counts[0], q.dtype))
 
-    def step(self, system: System, t: Time, h: Time, state: RattleState) -> tuple[RattleState, Status]:
+    def step(
+        self, system: System, t: Time, h: Time, state: RattleState | GeodesicState
+    ) -> tuple[RattleState | GeodesicState, Status]:
         new, status = self._composed(system, t, h, state)
+        if isinstance(state, GeodesicState):
+            assert isinstance(system, World)
+            return rattle_geodesic.ended(system, state.q, new, status)
         return new._replace(phase=phase_state.recentred(system, new.phase)), status
 
-    def _composed(self, system: System, t: Any, h: Any, state: RattleState) -> tuple[RattleState, Status]:
+    def _composed(self, system: System, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
         parts = COMPOSITIONS[self.order_]
         if len(parts) == 1:
             return self._single(system, t, h, state)
@@ -110,14 +122,27 @@ class Rattle(AbstractMethod):
             return (new, jnp.where(code == Code.ok, status.code, code), work + status.work), None
 
         first = (state, jnp.int32(Code.ok), jnp.int32(0))
-        pieces = (jnp.asarray(ends, state.phase.y.dtype), jnp.asarray(parts, state.phase.y.dtype))
+        real = jax.tree.leaves(state)[0].dtype
+        pieces = (jnp.asarray(ends, real), jnp.asarray(parts, real))
         (state, code, work), _ = jax.lax.scan(once, first, pieces)
         return state, Status(code, work)
 
-    def read(self, system: System, t: Time, state: RattleState) -> tuple[Point, Tangent]:
+    def read(self, system: System, t: Time, state: RattleState | GeodesicState) -> tuple[Point, Tangent]:
+        if isinstance(state, GeodesicState):
+            return state.q, state.v
         return system.local(state.phase.anchor).leave(state.phase.y, state.phase.stages[0])
 
-    def _single(self, system: System, t: Any, h: Any, state: RattleState) -> tuple[RattleState, Status]:
+    def multipliers(self, system: System, t: Time, state: RattleState | GeodesicState) -> Multipliers:
+        rigid = moves_along_geodesics(system)
+        if rigid is None or not isinstance(state, GeodesicState):
+            return super().multipliers(system, t, state)
+        assert isinstance(system, World)
+        return rigid.multipliers(system, t, state.q, state.v)
+
+    def _single(self, system: System, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
+        if isinstance(state, GeodesicState):
+            assert isinstance(system, World)
+            return rattle_geodesic.single(system, t, h, state, self.iteration == "newton")
         now = state.phase
         local = system.local(now.anchor)
         held = local.hold(t, now.y, now.stages[0])

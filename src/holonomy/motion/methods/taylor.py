@@ -8,13 +8,12 @@ import equinox as eqx
 import numpy as np
 
 from holonomy.method_table import Properties
-from holonomy.motion.methods.base import AbstractMethod, PositionVelocity, Status
+from holonomy.motion.methods.on_host import AbstractHostMethod
 from holonomy.motion.methods.taylor_engine import Heyoka
 from holonomy.systems import System
-from holonomy.types import Point, Tangent, Time
 
 
-class Taylor(AbstractMethod):
+class Taylor(AbstractHostMethod):
     r"""Taylor series of (q, v) in time, order and step chosen for the tolerance. Not symplectic; exact to round-off.
 
     `tol` bounds the error of a step, relative to the largest component of the state; None is the precision of the
@@ -47,20 +46,8 @@ class Taylor(AbstractMethod):
         return Properties(error_control=True, to_round_off=self.tol is None)
 
     @property
-    def fixed_step(self) -> bool:
-        return False
+    def instead(self) -> str:
+        return "Use hl.Gauss(3) there, which can be differentiated and batched, or call simulate outside of them."
 
     def engine(self, system: System, wanted: str | None) -> Heyoka:
         return Heyoka(system, self, wanted)
-
-    def start(self, system: System, t: Time, q: Point, v: Tangent) -> PositionVelocity:
-        raise ValueError(
-            "Taylor runs on the host, so it cannot be traced by jit, vmap or grad. Use hl.Gauss(3) there, which can be "
-            "differentiated and batched, or call simulate outside of them."
-        )
-
-    def step(self, system: System, t: Time, h: Time, state: PositionVelocity) -> tuple[PositionVelocity, Status]:
-        raise ValueError("Taylor has no single step that could be traced; use hl.Gauss(3).")
-
-    def read(self, system: System, t: Time, state: PositionVelocity) -> tuple[Point, Tangent]:
-        return state.q, state.v

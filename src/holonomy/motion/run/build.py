@@ -19,6 +19,7 @@ from holonomy.motion.run.positions import Drawn
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.motion.run.run import Run
+from holonomy.motion.run.saved import Saved
 from holonomy.systems import System
 from holonomy.systems.parameters import Parameters
 from holonomy.systems.quantities import pull_and_momentum
@@ -40,6 +41,7 @@ def build(
     drawn: Drawn | None = None,
     kinetic: AnyArray | None = None,
     parameters: Parameters | None = None,
+    saved: Saved | None = None,
 ) -> Run:
     """The run whose saved states are `rows` at the times `t`."""
     return Run(
@@ -55,6 +57,7 @@ def build(
         drawn=drawn,
         kinetic=kinetic,
         saved_parameters=parameters,
+        saved=saved,
     )
 
 
@@ -68,6 +71,7 @@ def of_problem(
     *,
     happened: Events | None = None,
     system: System | None = None,
+    saved: Saved | None = None,
     **known: Any,
 ) -> Run:
     """The run of a checked problem with the step dt; `known` are fields of its provenance that the problem lacks.
@@ -85,6 +89,7 @@ def of_problem(
         method=problem.method,
         happened=happened,
         watched=problem.watched,
+        saved=saved,
     )
 
 
@@ -99,6 +104,7 @@ def of_driven(problem: Problem, driven: Driven, dt: float, **known: Any) -> Run:
         driven.work,
         dt,
         happened=driven.happened,
+        saved=driven.saved,
         engine=driven.engine,
         refusal=driven.refusal,
         **known,
@@ -107,13 +113,17 @@ def of_driven(problem: Problem, driven: Driven, dt: float, **known: Any) -> Run:
 
 def _while_energy_is_finite(driven: Driven) -> Driven:
     """The rows before the first without a finite energy, and a result that says so."""
-    bad = ~np.isfinite(np.asarray(driven.rows.energy))
+    saved = driven.saved
+    times, energy = (driven.times, driven.rows.energy) if saved is None else (saved.t, saved.energy)
+    bad = ~np.isfinite(np.asarray(energy))
     if not np.any(bad) or not driven.result.ok:
         return driven
     first = int(np.argmax(bad))
-    result = replace(driven.result, code=int(Code.not_finite), t=float(driven.times[first]))
-    rows = jax.tree.map(lambda column: column[:first], driven.rows)
-    return replace(driven, times=driven.times[:first], rows=rows, result=result)
+    result = replace(driven.result, code=int(Code.not_finite), t=float(times[first]))
+    good = driven.times < times[first] if times[-1] >= times[0] else driven.times > times[first]
+    rows = jax.tree.map(lambda column: column[good], driven.rows)
+    kept = None if saved is None else saved.until(first)
+    return replace(driven, times=driven.times[good], rows=rows, result=result, saved=kept)
 
 
 def _while_near(system: System, driven: Driven) -> Driven:

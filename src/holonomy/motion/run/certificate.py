@@ -11,6 +11,8 @@ import numpy as np
 
 from holonomy.motion.run.select import members
 from holonomy.motion.run.verdict import Verdict, energy_scale, verdict
+from holonomy.systems import World
+from holonomy.systems.bodies.momenta import conserved
 
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
@@ -113,7 +115,8 @@ def certify(run: Run) -> Certificate:
         bare = replace(run, system=None, method=None, watched=None, saved_parameters=None)
         return _together([certify(one) for one in members(bare)])
     made = run.provenance
-    energy = np.asarray(run.energy)
+    seen = run if run.saved is None else run.saved
+    energy, violation = np.asarray(seen.energy), np.asarray(seen.violation)
     with np.errstate(over="ignore", invalid="ignore"):  # a state that grew without bound may be the last one
         drift = float(np.max(np.abs(energy - energy[0]))) if len(energy) else 0.0
         # The zero of energy is arbitrary, so the drift is measured against the kinetic energy as well.
@@ -131,11 +134,11 @@ def certify(run: Run) -> Certificate:
         energy_conserved=made.conservative,
         energy_drift=drift,
         energy_drift_relative=float(relative),
-        conserved=_cyclic_drifts(run),
+        conserved=_cyclic_drifts(run) | _momentum_drifts(run),
         step_error=made.step_error,
         constraints=np.shape(run.multipliers)[-1],
-        violation=float(np.max(np.asarray(run.violation)[:, 0], initial=0.0)),
-        velocity_violation=float(np.max(np.asarray(run.violation)[:, 1], initial=0.0)),
+        violation=float(np.max(violation[:, 0], initial=0.0)),
+        velocity_violation=float(np.max(violation[:, 1], initial=0.0)),
         events={name: n for i, name in enumerate(run.events.names) if (n := int(np.sum(run.events.which == i)))},
         why_not_native=made.refusal,
         verdict=said,
@@ -183,7 +186,7 @@ def _largest(figures: Iterable[float]) -> float:
 
 def _cyclic_drifts(run: Run) -> dict[str, float]:
     """Drifts of the momenta of coordinates that the Lagrangian never felt along this run."""
-    if run.provenance.forced or len(run.pull) == 0:
+    if run.provenance.forced or len(run.pull) == 0 or run.saved is not None:  # not known of all times
         return {}
     felt = np.any(np.asarray(run.pull) != 0, axis=0)
     momentum = np.asarray(run.momentum)
@@ -192,3 +195,11 @@ def _cyclic_drifts(run: Run) -> dict[str, float]:
         for i, name in enumerate(run.names)
         if not felt[i]
     }
+
+
+def _momentum_drifts(run: Run) -> dict[str, float]:
+    """Drifts of the momenta of Killing fields that a world of bodies conserves."""
+    if not isinstance(run.system, World) or not len(run.energy):
+        return {}
+    kept = conserved(run.system, np.asarray(run.q), np.asarray(run.momentum))
+    return {name: float(np.max(np.abs(rows - rows[0]))) for name, rows in kept.items()}

@@ -69,6 +69,10 @@ DIMENSIONS: Final[dict[str, tuple[str, ...]]] = {
     "member_events": _MEMBERS,
     "member_times": ("member", "time"),
     "parameter_values": ("member", "parameter"),
+    "saved_time": ("saved",),
+    "saved_energy": ("saved",),
+    "saved_violation": ("saved", "level"),
+    "saved_values": ("saved", "number"),
 }
 """The variables of a run and the names of their axes; those of a batch have an axis of members, too."""
 
@@ -94,6 +98,7 @@ TOGETHER: Final = (
     tuple(name for name in DIMENSIONS if name.startswith("event_")),
     ("multipliers", "violation"),
     ("member_code", "member_time", "member_steps", "member_work"),
+    tuple(name for name in DIMENSIONS if name.startswith("saved_")),
 )
 
 TYPES: Final = {"real": ("<f8", "<f4"), "whole": ("<i8", "<i4")}
@@ -118,6 +123,7 @@ ATTRIBUTES: Final[dict[str, type]] = {
     "result_steps": int,
     "work": int,
     "event_names": str,
+    "saved_names": str,
 }
 """The attributes of a file and their types."""
 

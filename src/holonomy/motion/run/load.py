@@ -7,6 +7,7 @@ checked before they are read, and every failure is one sentence.
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from holonomy.motion.run.positions import ORIGIN, Drawn, rods
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.motion.run.run import Run
+from holonomy.motion.run.saved import Saved
 from holonomy.motion.run.storage import EVENT_COLUMNS
 from holonomy.systems.parameters import Parameters
 from holonomy.systems.result_code import Code
@@ -89,7 +91,24 @@ def _run(held: Contents) -> Run:
         happened=_events(data, said),
         drawn=_picture(data),
         kinetic=data["kinetic"].values if "kinetic" in data else None,
+        saved=_saved(data, said),
     )
+
+
+def _saved(data: dict[str, Variable], said: dict[str, Any]) -> Saved | None:
+    """What the run kept in place of whole states."""
+    if "saved_time" not in data:
+        return None
+    named = _json("saved_names", said.get("saved_names", "{}"), dict)
+    if not all(isinstance(s, list) and all(type(n) is int and n >= 0 for n in s) for s in named.values()):
+        raise Unreadable("the shapes of its saved values are not whole numbers")
+    t, energy, violation, rows = (data[f"saved_{name}"].values for name in ("time", "energy", "violation", "values"))
+    ends = np.cumsum([math.prod(shape) for shape in named.values()])
+    if rows.shape[1] != (ends[-1] if named else 0):
+        raise Unreadable(f"it has {rows.shape[1]} saved values for each time, but names others")
+    parts = np.split(rows, ends[:-1], axis=1) if named else []
+    values = {name: part.reshape(len(t), *named[name]) for name, part in zip(named, parts, strict=True)}
+    return Saved(t, values, energy, violation)
 
 
 def _results(data: dict[str, Variable]) -> tuple[Result, np.ndarray]:
@@ -157,6 +176,8 @@ def _check_coordinates(made: Provenance, count: int) -> None:
         raise Unreadable(f"it names {len(made.coordinates)} coordinates of {len(made.kinds)} kinds, but has {count}")
     if not 0 <= made.carried < max(count, 1):
         raise Unreadable(f"of its {count} coordinates {made.carried} are said to carry the others")
+    if made.frames < 1 or made.carried % made.frames:
+        raise Unreadable(f"{made.carried} coordinates are said to be those of {made.frames} isometries")
     unknown = set(made.kinds) - {"angle", "length", "number"}
     if unknown:
         raise Unreadable(f"there is no kind of coordinate {min(unknown)[:40]!r}")

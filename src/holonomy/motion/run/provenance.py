@@ -29,7 +29,8 @@ class Provenance:
     Lagrangian does not have; `coordinates` and their `kinds`; `refusal`, why there is no native code where that was
     wanted; `step_error`, the error that step halving found; `members` of an ensemble; `scene`, the file that was run;
     `maker`, the part of the library that made the run; `singular`, what it does at singular positions of constraints;
-    `carried`, how many of the last coordinates are those of the isometry that carries the others; `mass`, the structure
+    `carried`, how many of the last coordinates are those of the isometries that carry the others, and `frames`, how
+    many isometries these are; `mass`, the structure
     of the mass matrix in words, where solves use it; `part`, whether the run holds only some of the saved states.
     """
 
@@ -51,6 +52,7 @@ class Provenance:
     maker: str = "simulate"
     singular: str = "stop"
     carried: int = 0
+    frames: int = 1
     mass: str = ""
     part: bool = False
 
@@ -108,7 +110,8 @@ def of(system: System, method: AbstractMethod, *, steady: bool = True, **known: 
         coordinates=system.names,
         kinds=tuple(c.kind for c in system.coordinates),
         mass="" if system.mass is None else str(system.mass),
-        carried=system.space.hyperbolic.n if isinstance(system.space, Carried) else 0,
+        carried=system.space.point_dim - system.space.space.point_dim if isinstance(system.space, Carried) else 0,
+        frames=system.space.frames if isinstance(system.space, Carried) else 1,
     )
     return replace(made, **known)
 

@@ -21,6 +21,7 @@ from holonomy.motion.run.certificate import Certificate, certify
 from holonomy.motion.run.positions import Drawn
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
+from holonomy.motion.run.saved import Saved
 from holonomy.motion.run.select import RunState
 from holonomy.systems import System, World
 from holonomy.systems.parameters import Parameters
@@ -56,7 +57,8 @@ class Run(eqx.Module):
     `t`, `q`, `v`, `energy` are the saved states; `multipliers` those of the constraints, holonomic, then velocity, then
     unilateral (no columns for a free system); `violation` the largest constraint and the largest rate of one there;
     `result` says how the run ended; `events` what happened on the way; `certificate` how good it is; `run(t)` is the
-    state between saved times. `provenance` says how it was made. `system` is None for a run loaded from a file.
+    state between saved times; `saved` what `simulate(..., save=...)` kept. `provenance` says how it was made. `system`
+    is None for a run loaded from a file.
     """
 
     t: Float[AnyArray, "*batch times"]
@@ -77,6 +79,7 @@ class Run(eqx.Module):
     drawn: Drawn | None = None
     kinetic: Float[AnyArray, "*batch times"] | None = None
     saved_parameters: Parameters | None = None
+    saved: Saved | None = None
 
     def __len__(self) -> int:
         """The number of saved states; of a batch, the number of members."""
@@ -170,8 +173,10 @@ class Run(eqx.Module):
     @property
     def frame(self) -> AnyArray:
         """Of a world in hyperbolic space or a carried system (`carry`): the direction and length of the boost that
-        carries the points from the home."""
-        return self.q[..., self.q.shape[-1] - self._carrying() :]
+        carries the points from the home; of bodies that are carried each by its own, (times, bodies, n)."""
+        rows = self.q[..., self.q.shape[-1] - self._carrying() :]
+        frames = self.provenance.frames
+        return rows if frames == 1 else rows.reshape(*rows.shape[:-1], frames, -1)
 
     def _carrying(self) -> int:
         if not self.provenance.carried:

@@ -14,7 +14,7 @@ from jax.core import Tracer
 
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.run.positions import drawn
-from holonomy.spaces import AbstractSpace
+from holonomy.spaces import AbstractSpace, Carried
 from holonomy.systems import World, shaped
 from holonomy.systems.coordinates import blocks_of
 from holonomy.types import AnyArray, Decimal
@@ -134,8 +134,15 @@ def distance(run: Run, i: int, j: int) -> AnyArray:
     for one in (i, j):
         if not isinstance(one, int | np.integer) or not 0 <= one < run.system.count:
             raise ValueError(f"Vertices are numbered from 0 to {run.system.count - 1}; got {one!r}.")
+    if isinstance(run.system.space, Carried):
+        return np.asarray(_between_frames(run.system.space, run.q, np.array([[i, j]])))
     x = run.system.points(jnp.asarray(run.q))
     return np.asarray(_apart(run.system.point_space, x[..., i, :], x[..., j, :]))
+
+
+@eqx.filter_jit
+def _between_frames(space: Carried, q: AnyArray, pair: AnyArray) -> AnyArray:
+    return jnp.vectorize(lambda row: space.apart(row, pair)[0], signature="(n)->()")(q)
 
 
 @eqx.filter_jit
@@ -200,7 +207,9 @@ def _rows(run: Run, key: Any) -> Run:
         raise ValueError(f"No state of the run is in {key!r}; it has {len(run.t)}, from t = {run.t[0]} to {run.t[-1]}.")
     picture = None if run.drawn is None else replace(run.drawn, x=run.drawn.x[key])
     made = replace(run.provenance, part=run.provenance.part or len(taken["t"]) < len(run.t))
-    return replace(run, drawn=picture, happened=_events_within(run, taken["t"]), provenance=made, **taken)
+    saved = None if made.part else run.saved
+    happened = _events_within(run, taken["t"])
+    return replace(run, drawn=picture, happened=happened, provenance=made, saved=saved, **taken)
 
 
 def _events_within(run: Run, times: AnyArray) -> Events | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from holonomy.motion.run.run import Run
+    from holonomy.motion.run.saved import Saved
 
 
 def to_dataset(run: Run) -> xr.Dataset:
@@ -35,7 +36,11 @@ def to_dataset(run: Run) -> xr.Dataset:
     import xarray as xr
 
     held = contents(run)
-    data = {name: variable for name, variable in held.data.items() if name != "parameter_values"}
+    data = {name: variable for name, variable in held.data.items() if name not in ("parameter_values", "saved_values")}
+    if run.saved is not None:
+        for name, rows in run.saved.values.items():
+            own = [f"{name}_{k}" for k in range(1, np.ndim(rows))]
+            data[f"saved_{name}"] = Variable(("saved", *own), np.asarray(rows), {})
     return xr.Dataset(data, held.coordinates | _differing(run), held.attributes)
 
 
@@ -78,6 +83,11 @@ def contents(run: Run) -> Contents:
         data |= {name: variable(name, values) for name, values in _of_members(run).items()}
     else:
         data |= _derived(run, variable)
+    if run.saved is not None:
+        values = [np.reshape(np.asarray(x, float), (len(run.saved), -1)) for x in run.saved.values.values()]
+        kept = {"time": run.saved.t, "energy": run.saved.energy, "violation": run.saved.violation}
+        kept["values"] = np.concatenate(values, axis=1)
+        data |= {f"saved_{name}": variable(f"saved_{name}", x) for name, x in kept.items()}
     coordinates = {
         "time": variable("time", run.t[0] if batch else run.t, units=QUANTITIES["time"].unit),
         "coordinate": variable("coordinate", list(run.names)),
@@ -140,7 +150,12 @@ def provenance(run: Run) -> dict[str, Unchecked]:
         "result_steps": int(np.sum(np.asarray(run.result.steps))),
         "work": int(np.sum(np.asarray(run.work))),
         "event_names": json.dumps(run.events.names),
-    }
+    } | ({} if run.saved is None else {"saved_names": json.dumps(shapes(run.saved))})
+
+
+def shapes(saved: Saved) -> dict[str, list[int]]:
+    """The shape of each value that a run kept, at one time."""
+    return {name: list(np.shape(rows)[1:]) for name, rows in saved.values.items()}
 
 
 def save(run: Run, path: str | Path) -> Path:

@@ -42,7 +42,8 @@ class Body(eqx.Module):
     vertices, one number or one for each, for collisions. `damping` c of the springs, \(-c\,\dot d_{ij}\) along
     each of them. `angles`, rows (i, j, k, stiffness, rest angle) of the angle at j between the geodesics to i and k.
     `volumes`, rows (i, j, k, stiffness, rest area) of geodesic triangles or (i, j, k, l, stiffness, rest volume) of
-    tetrahedra. `potentials`, functions of the points of the body, (vertices, point_dim), to one number.
+    tetrahedra. An angle, area or volume of infinite stiffness never changes, as the length of a rod. `potentials`,
+    functions of the points of the body, (vertices, point_dim), to one number.
     """
 
     masses: Float[AnyArray, " vertices"]
@@ -108,7 +109,8 @@ def _column(name: str, values: Unchecked) -> AnyArray:
 
 
 def _masses(given: Any) -> AnyArray:
-    masses = given if isinstance(given, Tracer | jax.Array) else _column("masses", given if np.ndim(given) else [given])
+    several = isinstance(given, list | tuple) or np.ndim(given)
+    masses = given if isinstance(given, Tracer | jax.Array) else _column("masses", given if several else [given])
     if masses.ndim != 1 or not masses.shape[0]:
         raise ValueError(f"masses must be a list of one number for each vertex; got shape {tuple(masses.shape)}.")
     if _known(masses) and not np.all(np.asarray(masses) > 0):
@@ -166,11 +168,17 @@ def _refuse_numbers(body: Body) -> None:
     ):
         if isinstance(one.numbers, Tracer):
             continue
-        bad = np.argwhere(~(np.isfinite(one.numbers) & (np.asarray(one.numbers) >= 0)))
+        numbers = np.asarray(one.numbers)
+        finite = np.isfinite(numbers)
+        if kind in ("angle", "cell"):  # of infinite stiffness: of fixed size
+            finite[:, 0] |= numbers[:, 0] == np.inf
+        bad = np.argwhere(~(finite & (numbers >= 0)))
         if len(bad):
             row, column = bad[0]
             ends = tuple(one.vertices[row].tolist())
             value = float(one.numbers[row, column])
+            if kind == "spring" and value == np.inf:
+                raise ValueError(f"The spring {ends} has infinite stiffness; pass it as a rod, rods=[(i, j, length)].")
             raise ValueError(f"The {what[column]} of the {kind} {ends} must not be negative; got {value:g}.")
     lengths: dict[tuple[int, ...], float] = {}
     if isinstance(body.rods.numbers, Tracer):

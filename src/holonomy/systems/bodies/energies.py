@@ -37,13 +37,14 @@ def distances(space: AbstractSpace, points: Points, pairs: np.ndarray) -> Float[
 
 def angles(space: AbstractSpace, points: Points, triples: np.ndarray) -> Float[Array, " triples"]:
     """The angles at the middle vertices between the geodesics to the other two."""
+    return jax.vmap(lambda a, b, c: angle(space, a, b, c))(*(take(points, triples[:, k]) for k in range(3)))
 
-    def one(a: Array, b: Array, c: Array) -> Scalar:
-        u, v = space.log(b, a), space.log(b, c)
-        u, v = u / space.norm(b, u), v / space.norm(b, v)
-        return 2.0 * jnp.arctan2(space.norm(b, u - v), space.norm(b, u + v))
 
-    return jax.vmap(one)(*(take(points, triples[:, k]) for k in range(3)))
+def angle(space: AbstractSpace, a: Array, b: Array, c: Array) -> Scalar:
+    """The angle at b between the geodesics to a and c."""
+    u, v = space.log(b, a), space.log(b, c)
+    u, v = u / space.norm(b, u), v / space.norm(b, v)
+    return 2.0 * jnp.arctan2(space.norm(b, u - v), space.norm(b, u + v))
 
 
 def gathered(bodies: tuple[Body, ...], kind: str) -> Elements | None:
@@ -58,6 +59,37 @@ def gathered(bodies: tuple[Body, ...], kind: str) -> Elements | None:
     return Elements(ByValue(ends), numbers)
 
 
+def of_fixed_size(elements: Elements | None, fixed: bool) -> Elements | None:
+    """Of angles or cells those of infinite stiffness, which never change, or the others; None if there are none."""
+    if elements is None or not isinstance(elements.numbers, np.ndarray):
+        return None if fixed else elements
+    rows = np.isinf(elements.numbers[:, 0]) == fixed
+    return Elements(ByValue(elements.vertices[rows]), elements.numbers[rows]) if np.any(rows) else None
+
+
+def measures(space: AbstractSpace) -> dict[str, Callable[[Points, np.ndarray], Array]]:
+    """What each kind of element measures, of the points and the vertices of the elements: its rest value is a length,
+    an angle, an area or a volume."""
+    return {
+        "springs": lambda x, ends: distances(space, x, ends),
+        "angles": lambda x, ends: angles(space, x, ends),
+        "areas": lambda x, ends: cells.measures(space, jnp.stack([take(x, c) for c in ends.T], axis=1)),
+        "volumes": lambda x, ends: cells.measures(space, jnp.stack([take(x, c) for c in ends.T], axis=1)),
+    }
+
+
+def deformations(space: AbstractSpace, bodies: tuple[Body, ...], points: Points) -> dict[str, Array]:
+    """By kind of element: how far each is from rest, relative to its rest value; angles by their difference."""
+    found: dict[str, Array] = {}
+    for kind, measure in measures(space).items():
+        elements = gathered(bodies, kind)
+        if elements is not None:
+            rest = jnp.asarray(elements.numbers[:, 1])
+            change = measure(points, elements.vertices) - rest
+            found[kind] = change if kind == "angles" else change / rest
+    return found
+
+
 def by_kind(
     space: AbstractSpace,
     bodies: tuple[Body, ...],
@@ -66,14 +98,8 @@ def by_kind(
 ) -> dict[str, Energy]:
     """The energies there are: springs, angles, areas, volumes, potentials, external, interaction."""
     found: dict[str, Energy] = {}
-    measures: dict[str, Callable[[Points, np.ndarray], Array]] = {
-        "springs": lambda x, ends: distances(space, x, ends),
-        "angles": lambda x, ends: angles(space, x, ends),
-        "areas": lambda x, ends: cells.measures(space, jnp.stack([take(x, c) for c in ends.T], axis=1)),
-        "volumes": lambda x, ends: cells.measures(space, jnp.stack([take(x, c) for c in ends.T], axis=1)),
-    }
-    for kind, measure in measures.items():
-        elements = gathered(bodies, kind)
+    for kind, measure in measures(space).items():
+        elements = of_fixed_size(gathered(bodies, kind), fixed=False)
         if elements is not None:
             if kind in ("areas", "volumes"):
                 cells.refuse_space(space)

@@ -9,21 +9,34 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from holonomy.spaces import AbstractSpace, Carried, Hyperbolic, Product
 from holonomy.spaces import axes as axis
 from holonomy.systems import tracing
-from holonomy.systems.bodies import checks, energies
+from holonomy.systems.bodies import cells, checks, energies
+from holonomy.systems.bodies.ball_flight import Flight, flight
 from holonomy.systems.bodies.body import Body, Elements
-from holonomy.systems.bodies.many_vertices import ManyVertices, Neighbours, neighbours
+from holonomy.systems.bodies.many_vertices import AWAY, ManyVertices, Neighbours, Offsets, neighbours
+from holonomy.systems.bodies.rigid_elements import RigidElements, rigid_elements
 from holonomy.systems.constraints.conditions import Constraints
 from holonomy.systems.parameters import Parameters
 from holonomy.systems.system import System
 from holonomy.trace.function import Function
-from holonomy.types import AnyArray, Number, Numbers, Point, PointLike, Scalar, ScalarFunction, Tangent, VectorLike
+from holonomy.types import (
+    AnyArray,
+    Covector,
+    Number,
+    Numbers,
+    Point,
+    PointLike,
+    Scalar,
+    ScalarFunction,
+    Tangent,
+    VectorLike,
+)
 
-_AWAY = 0.3  # distance of the centre from the origin, in radii, from which it is worth to move it back
 A = TypeVar("A", Array, np.ndarray, AnyArray)
 
 
@@ -36,16 +49,21 @@ class World(System):
     **Arguments:** `space`, M; `bodies`, one `Body` or several, whose vertices are numbered through. `potential`, U(x),
     an external potential per unit mass. `interaction`, W(distance, m_i, m_j), the energy of each pair of vertices.
     `collisions`, whether balls of the bodies' radii bounce off each other, elastically (True), or with a coefficient of
-    restitution from 0 to 1.
+    restitution from 0 to 1. More than 40 balls are moved by `EventDriven` where they are free and by `Splitting` where
+    they belong to bodies of springs, in Euclidean, spherical and hyperbolic space.
 
     Points and velocities of `simulate` are arrays (vertices, point_dim) of the space. Without a method, `Splitting` is
     taken where geodesics are known in closed form: in Euclidean, spherical and hyperbolic spaces and their products.
     Rods are holonomic constraints \(d_{ij} - l\), collisions unilateral ones \(d_{ij} - r_i - r_j\), in the order of
-    `rods` and of `balls`. `singular` says whether a potential that was passed may become infinite.
+    `rods` and of `balls`; angles, areas and volumes of infinite stiffness are holonomic constraints after the rods.
+    `singular` says whether a potential that was passed may become infinite.
 
     In hyperbolic space the points are kept near the origin with the isometry that carries them out, as by `carry`;
-    `run.local` and `run.frame` are these. A world with an external potential, which has a place of its own, keeps
-    arrays of the space instead, and its motion ends where these have no digits left.
+    `run.local` and `run.frame` are these. Every body has an isometry of its own, unless an interaction or collisions
+    join them all: then they share one, and must stay near each other. A world with an external potential, which has a
+    place of its own, keeps arrays of the space instead, and its motion ends where these have no digits left; with
+    `carried` it keeps the isometry, and U is evaluated at the points carried out, as the potential of `carry` is: such
+    a U(x), as the distance from a point near the origin, must need no differences of arrays of far points.
     """
 
     point_space: AbstractSpace = eqx.field(kw_only=True)
@@ -54,9 +72,13 @@ class World(System):
     energy_terms: dict[str, Function] = eqx.field(kw_only=True)
     springs: Elements | None = eqx.field(kw_only=True)
     rods: Elements | None = eqx.field(kw_only=True)
+    rigid: RigidElements | None = eqx.field(kw_only=True)
     balls: Elements | None = eqx.field(kw_only=True)
-    neighbours: Neighbours | None = eqx.field(kw_only=True)
+    radii: Float[AnyArray, " vertices"] | None = eqx.field(kw_only=True)
+    restitution: Number | None = eqx.field(kw_only=True)
+    neighbours: Neighbours | Offsets | None = eqx.field(kw_only=True)
     singular: bool = eqx.field(static=True, kw_only=True)
+    damped: bool = eqx.field(static=True, kw_only=True)
 
     def __init__(
         self,
@@ -66,17 +88,30 @@ class World(System):
         potential: ScalarFunction | None = None,
         interaction: ScalarFunction | None = None,
         collisions: bool | Number = False,
+        carried: bool = False,
     ):
         given = checks.bodies(space, bodies)
         self.point_space, self.bodies = space, given
         self.masses = _joined([body.masses for body in given])
         self.springs, self.rods = energies.gathered(given, "springs"), energies.gathered(given, "rods")
         checks.refuse_lengths(space, self.rods)
-        self.balls = checks.balls(given, self.rods) if collisions is not False else None
-        frame = _frame(space, len(self.masses), carried=potential is None)
-        self.singular = energies.may_be_singular(space, given, potential, interaction)
+        checks.refuse_contradictions(self.rods, len(self.masses))
+        self.rigid = _rigid(space, given, self.rods)
         terms = energies.by_kind(space, given, potential, interaction)
-        self.energy_terms = {kind: frame.scalar(kind, _of_state(self, energy)) for kind, energy in terms.items()}
+        self.restitution = None if collisions is False else 1.0 if collisions is True else collisions
+        self.radii = None if collisions is False else checks.radii(given)
+        self.balls = None
+        if self.radii is not None:
+            many = interaction is None and self.rigid is None and flight(space) is not None
+            self.balls = checks.balls(self.radii, self.rods, many)
+        alone = len(given) > 1 and interaction is None and collisions is False
+        groups = np.repeat(np.arange(len(given)), [body.count for body in given]) if alone else None
+        frame = _frame(space, len(self.masses), groups, carried=carried or potential is None)
+        self.space = frame.space
+        self.singular = energies.may_be_singular(space, given, potential, interaction)
+        self.energy_terms = {
+            kind: frame.scalar(kind, _of_state(self, energy, out=kind == "external")) for kind, energy in terms.items()
+        }
         only_springs = set(terms) == {"springs"}
         self.neighbours = neighbours(space, self.count, self.springs) if only_springs else None
         kinetic, whole = _kinetic(self), self.energy_terms
@@ -90,7 +125,8 @@ class World(System):
         drawn = (lambda t, q: self.points(q)) if space.flat_chart and space.point_dim <= 3 else None
         self.positions = frame.positions(drawn)
         self.forces = tuple(frame.covector("damping", force) for force in _damping(self))
-        self.space, self.coordinates, self.parameters = frame.space, frame.coordinates, frame.parameters
+        self.damped = bool(self.forces)
+        self.coordinates, self.parameters = frame.coordinates, frame.parameters
         self.constraints, self.direct, self.mass = Constraints(), None, None
         self.parametric, self.definite = False, True
         self.constraints = _constrained(self, collisions).constraints
@@ -102,11 +138,20 @@ class World(System):
         return self.space.geodesic(q, v, h)
 
     def kick(self, t: Number, q: Point, v: Tangent) -> Tangent:
-        r"""The change of velocity in unit time, \((-\nabla V + F^\sharp)/m\), of forces that do not depend on v."""
+        r"""The change of velocity in unit time, \((-\nabla V + F^\sharp)/m\), of all forces."""
+        if not self.energy_terms and not self.forces:
+            return jnp.zeros_like(q)
         assert self.potential is not None
         force = -jax.grad(self.potential, argnums=1)(t, q)
         if self.forces:
             force = force + self.raw_force(t, q, v)
+        return self._accelerated(q, force)
+
+    def damp(self, t: Number, q: Point, v: Tangent) -> Tangent:
+        """The acceleration by the damping of the springs, which is linear in v."""
+        return self._accelerated(q, self.forces[0](t, q, v, *self.last))
+
+    def _accelerated(self, q: Point, force: Covector) -> Tangent:
         rows = self.points(self.space.sharp(q, force)) / jnp.asarray(self.masses, q.dtype)[:, None]
         return jnp.concatenate([rows.reshape(-1), jnp.zeros(q.shape[0] - rows.size, q.dtype)])
 
@@ -115,12 +160,79 @@ class World(System):
         """The same flows for many vertices at once, where there are many and springs are all that acts."""
         return None if self.neighbours is None or self.forces else ManyVertices(self, self.neighbours)
 
+    @property
+    def rigid_in_geodesics(self) -> RigidElements | None:
+        """The conditions on sizes where they are all that constrains the world and geodesics are known."""
+        equations, walls = self.constraints.equations, self.constraints.walls
+        own = self.rigid is not None and equations.total == self.rigid.count and equations.ranks is None
+        simple = not walls.total and not self.forces and not self.constraints.treatment.passes
+        return self.rigid if own and simple and self.point_space.exact_geodesics else None
+
+    def project(self, t: Number, q: VectorLike, v: VectorLike) -> tuple[Point, Point]:
+        """The nearest state that satisfies the constraints: q, then v, each in the kinetic metric."""
+        if self.rigid_in_geodesics is None:
+            return super().project(t, q, v)
+        _, at, moving = self._state(t, q, v)
+        return _settled(self, at, moving)
+
     def recentred(self, q: Point, v: Tangent) -> tuple[Point, Tangent]:
         """The state written near the origin where it has moved away from it."""
         if not isinstance(self.space, Carried):
             return q, v
         space = self.space
-        return jax.lax.cond(space.away(q) > _AWAY, lambda x, u: space.recentred(x, u), lambda x, u: (x, u), q, v)
+        return jax.lax.cond(space.away(q) > AWAY, lambda x, u: space.recentred(x, u), lambda x, u: (x, u), q, v)
+
+    # ── what collides ─────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def flight(self) -> Flight | None:
+        """The geometry of free flight, where geodesics and contacts of balls are known in closed form."""
+        return flight(self.point_space)
+
+    @property
+    def by_events_only(self) -> bool:
+        """Whether there are so many balls that no method looks at all pairs of them."""
+        return self.balls is None and self.radii is not None and int(np.sum(self.radii > 0)) > checks.MOST_BALLS
+
+    @property
+    def why_not_free_balls(self) -> str:
+        """Why the world is not one of balls that fly freely between collisions; empty where it is."""
+        if self.energy_terms or self.forces:
+            return "this one has springs, potentials or forces"
+        return self.why_not_colliding_bodies
+
+    @property
+    def why_not_colliding_bodies(self) -> str:
+        """Why the world is not one of bodies of springs that act on each other by collisions of their balls alone;
+        empty where it is."""
+        walls = 0 if self.balls is None else len(self.balls)
+        if self.restitution is None:
+            return "this one has no collisions"
+        if self.rigid is not None:
+            return "this one has rods or cells of fixed size"
+        if "interaction" in self.energy_terms or len(self.forces) > self.damped:
+            return "this one has forces between all vertices or of another kind than those of springs"
+        if self.flight is None:
+            return f"this one is in {self.point_space!r}, where contacts are not known in closed form"
+        if self.constraints.equations.total or self.constraints.walls.total != walls:
+            return "this one has other constraints"
+        if any(isinstance(x, Tracer) for x in jax.tree.leaves((self.restitution, self.masses, self.radii))):
+            return "the numbers of this one are being traced"
+        return "" if float(self.restitution) > 0 else "balls of this one stay in contact, without bouncing"
+
+    @property
+    def several_frames(self) -> bool:
+        """Whether bodies are carried by isometries of their own."""
+        return isinstance(self.space, Carried) and self.space.frames > 1
+
+    @property
+    def acted_on(self) -> bool:
+        """Whether forces or constraints were added that are neither the damping of springs nor the world's own."""
+        equations, walls = self.constraints.equations, self.constraints.walls
+        rigid = 0 if self.rigid is None else self.rigid.count
+        balls = 0 if self.balls is None else len(self.balls)
+        own = equations.total == rigid and walls.total == balls and not walls.friction.dim
+        return not own or len(self.forces) != int(self.damped)
 
     # ── asking ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -139,6 +251,11 @@ class World(System):
         """The distances of the vertices that springs join, in the order of the springs."""
         return self.distances(q, np.zeros((0, 2), int) if self.springs is None else self.springs.vertices)
 
+    def deformation(self, q: VectorLike) -> dict[str, Float[Array, " elements"]]:
+        r"""By kind of element how far each is from rest: \((d - l)/l\) of the springs, \((A - A_0)/A_0\) of areas and
+        volumes, \(\alpha - \alpha_0\) of angles, in the order in which they were given."""
+        return _deformations(self, self._state(0.0, q, None)[1])
+
     def distances(self, q: VectorLike, pairs: Numbers) -> Float[Array, " pairs"]:
         """The distances of pairs of vertices."""
         pairs = checks.pairs(pairs, self.count)
@@ -153,16 +270,20 @@ class World(System):
         assert self.kinetic is not None
         return {"kinetic": self.kinetic(t, q, v)} | {kind: one(t, q) for kind, one in self.energy_terms.items()}
 
-    def momentum_maps(self, q: VectorLike, v: VectorLike) -> dict[str, Scalar]:
+    def momentum_maps(self, q: VectorLike, v: VectorLike) -> dict[str, Float[Array, "*bodies"]]:
         r"""\(\sum_i m_i\langle K(x_i), v_i\rangle\) for every Killing field K of the space, by name.
 
-        Of a carried world, those of the points near the origin.
+        Of a carried world, those of the points near the origin; where bodies have isometries of their own, one number
+        for each body.
         """
         _, at, moving = self._state(0.0, q, v)
         x, u, space = self.points(at), self.points(moving), self.point_space
+        weights = jnp.asarray(self.masses)
+        if self.several_frames:
+            weights = weights[None] * np.repeat(np.eye(len(self.bodies)), [body.count for body in self.bodies], axis=1)
 
-        def one(field: Callable[[Point], Tangent]) -> Scalar:
-            return jnp.dot(jnp.asarray(self.masses), jax.vmap(lambda a, b: space.inner(a, field(a), b))(x, u))
+        def one(field: Callable[[Point], Tangent]) -> Float[Array, "*bodies"]:
+            return weights @ jax.vmap(lambda a, b: space.inner(a, field(a), b))(x, u)
 
         return {name: one(field) for name, field in space.killing().items()}
 
@@ -175,8 +296,21 @@ class World(System):
 
 @eqx.filter_jit
 def _distances(world: World, q: Point, pairs: AnyArray) -> Float[Array, " pairs"]:
+    if isinstance(world.space, Carried):
+        return world.space.apart(q, pairs)
     x = world.points(q)
     return jax.vmap(world.point_space.distance)(x[pairs[:, 0]], x[pairs[:, 1]])
+
+
+@eqx.filter_jit
+def _settled(world: World, q: Point, v: Tangent) -> tuple[Point, Tangent]:
+    assert world.rigid is not None
+    return world.rigid.settled(world, q, v)
+
+
+@eqx.filter_jit
+def _deformations(world: World, q: Point) -> dict[str, Float[Array, " elements"]]:
+    return energies.deformations(world.point_space, world.bodies, world.points(q))
 
 
 def _joined(parts: list[AnyArray]) -> AnyArray:
@@ -184,14 +318,16 @@ def _joined(parts: list[AnyArray]) -> AnyArray:
     return (np if known else jnp).concatenate(parts)
 
 
-def _frame(space: AbstractSpace, count: int, carried: bool) -> tracing.Frame:
-    """Names for the coordinates of all vertices, and the space of their configurations."""
+def _frame(space: AbstractSpace, count: int, groups: np.ndarray | None, carried: bool) -> tracing.Frame:
+    """Names for the coordinates of all vertices, and the space of their configurations; `groups` are the bodies of the
+    vertices where each has a frame of its own."""
     whole: AbstractSpace = space**count
     letters = axis.names(space.point_dim)
     names = [f"{letter}{i + 1}" for i in range(count) for letter in letters]
     if carried and _can_be_carried(space):
-        whole = Carried(whole)
-        names += [f"frame_{letter}" for letter in axis.names(whole.hyperbolic.n)]
+        whole = Carried(whole, groups=groups)
+        bodies = [""] if groups is None else [str(k + 1) for k in range(whole.frames)]
+        names += [f"frame{body}_{letter}" for body in bodies for letter in axis.names(whole.hyperbolic.n)]
     made = tracing.frame(tuple(names), None, whole)
     return tracing.Frame(made.coordinates, Parameters(), whole, False)
 
@@ -203,8 +339,22 @@ def _can_be_carried(space: AbstractSpace) -> bool:
     return len(found) == 1 and found[0].model == "hyperboloid"
 
 
-def _of_state(world: World, energy: energies.Energy) -> Callable[..., Scalar]:
-    return lambda t, q: energy(world.points(q))
+def _rigid(space: AbstractSpace, bodies: tuple[Body, ...], rods: Elements | None) -> RigidElements | None:
+    """The conditions on the sizes of rods, and of angles and cells of infinite stiffness."""
+    cells_and_angles = ("angles", "areas", "volumes")
+    found = {kind: energies.of_fixed_size(energies.gathered(bodies, kind), fixed=True) for kind in cells_and_angles}
+    if found["areas"] is not None or found["volumes"] is not None:
+        cells.refuse_space(space)
+    return rigid_elements(sum(body.count for body in bodies), {"rods": rods, **found})
+
+
+def _of_state(world: World, energy: energies.Energy, out: bool) -> Callable[..., Scalar]:
+    """The energy at the points near the origin, or at those carried `out`."""
+
+    def found(t: Any, q: Any) -> Any:
+        return energy(world.points(world.space.points(q) if out and isinstance(world.space, Carried) else q))
+
+    return found
 
 
 def _kinetic(world: World) -> Callable[..., Scalar]:
@@ -238,11 +388,9 @@ def _damping(world: World) -> list[Callable[..., Array]]:
 def _constrained(world: World, collisions: bool | Number) -> System:
     """The world with its rods and balls as constraints."""
     conditions: dict[str, Any] = {}
-    space, rods, balls = world.point_space, world.rods, world.balls
-    if rods is not None:
-        conditions["holonomic"] = lambda t, q: (
-            energies.distances(space, world.points(q), rods.vertices) - rods.numbers[:, 0]
-        )
+    space, rigid, balls = world.point_space, world.rigid, world.balls
+    if rigid is not None:
+        conditions["holonomic"] = lambda t, q: rigid.values(world, q)
     if balls is not None:
         conditions["unilateral"] = lambda t, q: (
             energies.distances(space, world.points(q), balls.vertices) - balls.numbers[:, 0]

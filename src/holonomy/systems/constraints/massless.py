@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from holonomy.systems.system import System
 
 _LEAST = 1e-14  # eigenvalues of a scaled mass matrix below this part of the largest are rounding
+_NAMED = 3  # directions without kinetic energy that an error names
+_SAID = 1e-6  # of the largest: components of a direction below are not named
 
 
 def eigenvalues(mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -32,10 +34,13 @@ def eigenvalues(mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     The second do not depend on the units of single coordinates, and so say whether a coordinate carries no mass.
     """
-    both = 0.5 * (mass + mass.T)
-    diagonal = np.abs(np.diagonal(both))
-    scale = np.where(diagonal > 0, np.sqrt(diagonal), 1.0)
+    both, scale = 0.5 * (mass + mass.T), _scale(mass)
     return np.linalg.eigvalsh(both), np.linalg.eigvalsh(both / np.outer(scale, scale))
+
+
+def _scale(mass: np.ndarray) -> np.ndarray:
+    diagonal = np.abs(np.diagonal(mass))
+    return np.where(diagonal > 0, np.sqrt(diagonal), 1.0)
 
 
 def is_singular(scaled: np.ndarray) -> bool:
@@ -59,7 +64,8 @@ def regular(system: System, t: Number, q: AnyPoint, v: AnyTangent, called: str =
         among = ", also along the motions that the constraints allow" if len(normals) else ""
         raise ValueError(
             f"The mass matrix is singular at {called} = {np.asarray(q).tolist()} (eigenvalues "
-            f"{', '.join(f'{x:.3g}' for x in values)}){among}, so the acceleration is not determined. Either "
+            f"{', '.join(f'{x:.3g}' for x in values)}){among}{_costless(system, mass, normals)}, so the acceleration "
+            f"is not determined. Either "
             f"a coordinate carries no mass, or the coordinates break down there, as angles do at a pole: start "
             f"elsewhere, or give the system a space without poles, such as space=hl.Sphere(2)."
         )
@@ -69,10 +75,37 @@ def regular(system: System, t: Number, q: AnyPoint, v: AnyTangent, called: str =
 
 def _singular_along(mass: np.ndarray, normals: np.ndarray) -> bool:
     """Whether the mass matrix is singular on the kernel of the normals; both scaled to the units of the normals."""
+    free = _free(normals)
+    return bool(len(free)) and is_singular(eigenvalues(free @ mass @ free.T)[1])
+
+
+def _free(normals: np.ndarray) -> np.ndarray:
+    """The directions that the normals leave free, as rows."""
     sizes = np.linalg.norm(normals, axis=1, keepdims=True)
     _, size, ways = np.linalg.svd(normals / np.where(sizes > 0, sizes, 1.0))
-    free = ways[int(np.sum(size > RANK)) :]
-    return bool(len(free)) and is_singular(eigenvalues(free @ mass @ free.T)[1])
+    return ways[int(np.sum(size > RANK)) :]
+
+
+def _costless(system: System, mass: np.ndarray, normals: np.ndarray) -> str:
+    """The velocities that cost no kinetic energy, as the part of a sentence; empty where points have no coordinates."""
+    if not system.flat:
+        return ""
+    free = _free(normals) if len(normals) else np.eye(len(mass))
+    inner = free @ mass @ free.T
+    scale = _scale(inner)
+    values, vectors = np.linalg.eigh(0.5 * (inner + inner.T) / np.outer(scale, scale))
+    none = np.abs(values) <= max(_LEAST * np.max(np.abs(values)), np.min(np.abs(values)))
+    directions = (vectors[:, none] / scale[:, None]).T @ free
+    said = [_combination(system.names, direction) for direction in directions[:_NAMED]]
+    more = f" and {len(directions) - _NAMED} more" if len(directions) > _NAMED else ""
+    return f": velocities along {', '.join(said)}{more} cost no kinetic energy"
+
+
+def _combination(names: tuple[str, ...], weights: np.ndarray) -> str:
+    largest = weights / weights[int(np.argmax(np.abs(weights)))]
+    parts = [(w, name) for w, name in zip(largest, names, strict=True) if abs(w) > _SAID]
+    terms = [("- " if w < 0 else "+ ") + ("" if abs(abs(w) - 1) < _SAID else f"{abs(w):.3g} ") + n for w, n in parts]
+    return " ".join(terms).removeprefix("+ ")
 
 
 def _with_rates(system: System, weights: np.ndarray) -> System:

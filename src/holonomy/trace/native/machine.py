@@ -30,13 +30,13 @@ class Loaded:
 
 
 @cache
-def _target() -> tuple[Any, str, str]:
+def _target(level: int = 2) -> tuple[Any, str, str]:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     triple = llvm.get_process_triple()
     cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     machine = llvm.Target.from_triple(triple).create_target_machine(
-        cpu=cpu, features=features, opt=2, reloc="pic", codemodel="small", jit=True
+        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small", jit=True
     )
     return machine, f"{triple} {cpu} {features}", triple
 
@@ -84,17 +84,20 @@ _PASSES = 2  # version of the lists of passes below, part of the name under whic
 _LONG = 1500  # lines of IR beyond which the full list of passes takes longer than it saves
 
 
-def assemble(ir: str) -> bytes:
+def assemble(ir: str, *, quick: bool = False) -> bytes:
     """An object file: parse, optimise, generate code.
 
     Long functions get a short list of passes: their nodes are simplified already, and the full list takes longer than
-    it saves.
+    it saves. With `quick` nothing is optimised: a tenth of the time, for code that is a few times slower and whose
+    sums are rounded otherwise, since products are not fused into them.
     """
-    machine, _, triple = _target()
+    machine, _, triple = _target(0 if quick else 2)
     with _lock:
         parsed = llvm.parse_assembly(ir)
         parsed.triple = triple
         parsed.data_layout = str(machine.target_data)
+        if quick:
+            return machine.emit_object(parsed)
         options = llvm.create_pipeline_tuning_options(speed_level=2)
         options.slp_vectorization = False
         options.loop_vectorization = False

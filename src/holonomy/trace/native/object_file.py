@@ -1,6 +1,6 @@
 """Machine code that one process makes and another runs: tracing and compiling away from a process that must not wait.
 
-Nothing here imports JAX but `pack` and `export`, so that the process that only runs machine code starts quickly and
+Nothing here imports JAX but `describe` and `export`, so that the process that only runs machine code starts quickly and
 stays small. A function without a native form is exported for XLA instead; running it loads JAX.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,13 +17,15 @@ from holonomy.trace.lowering.statements import attempt
 from holonomy.trace.native import machine
 
 XLA: Final = "xla"
+IR: Final = "llvm ir"
 
 
 @dataclass(frozen=True)
 class ObjectFile:
     """A function as an object file for this machine, with the shapes and types of what goes in and comes out.
 
-    `identity` says what made the code; for a function exported for XLA it is `XLA`.
+    `identity` says what made the code; for a function exported for XLA it is `XLA`, and for one that is not compiled
+    yet it is `IR`: then the code is the text of LLVM, which any machine can compile.
     """
 
     code: bytes
@@ -39,20 +41,26 @@ def pack(function: Callable[..., Any], example_args: Sequence[Any]) -> ObjectFil
 
     Its results are the leaves of what the function returns. Raises `Unsupported` for what has no native form.
     """
+    return assembled(describe(function, example_args))
+
+
+def describe(function: Callable[..., Any], example_args: Sequence[Any]) -> ObjectFile:
+    """The function as LLVM's text, for `assembled` on any machine. Raises `Unsupported` for what has no native form."""
     from holonomy.trace.native import compiler
 
     ir, scratch, plan, hidden = compiler.described(function, example_args)
     taken = len(plan.inputs) - len(hidden)
+    inputs, outputs = _specified(plan.inputs[:taken]), _specified(plan.outputs)
+    return ObjectFile(ir.encode(), IR, scratch, inputs, tuple(hidden), outputs)
+
+
+def assembled(file: ObjectFile, *, quick: bool = False) -> ObjectFile:
+    """What `describe` returned, as machine code; needs no JAX. `quick` as in `machine.assemble`."""
+    if file.identity != IR:
+        return file
     with attempt("compiling with LLVM"):
-        code = machine.assemble(ir)
-    return ObjectFile(
-        code,
-        machine.identity(),
-        scratch,
-        _specified(plan.inputs[:taken]),
-        tuple(hidden),
-        _specified(plan.outputs),
-    )
+        code = machine.assemble(file.code.decode(), quick=quick)
+    return replace(file, code=code, identity=machine.identity())
 
 
 def export(function: Callable[..., Any], example_args: Sequence[Any]) -> ObjectFile:

@@ -11,6 +11,7 @@ import numpy as np
 
 from holonomy.trace.graph.dag import DTYPES, Node
 from holonomy.trace.lowering.primitives.shapes import numbering, pick
+from holonomy.trace.lowering.statements import Store
 from holonomy.trace.lowering.values import Memory, Scalars, Value
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ def _arg(strict: str) -> Callable[..., Value]:
 def _cumulative(op: str) -> Callable[..., Value]:
     def rule(low: Lowering, site: Site, x: Value) -> Value:
         axis, flip = site.params["axis"], site.params["reverse"]
+        if isinstance(x, Memory) and x.size > low.limits.scalars:
+            return _cumulated(low, op, x, axis, flip)
         x = low.scalars(x)
         lines = np.moveaxis(numbering(x), axis, -1).reshape(-1, x.shape[axis])
         nodes = list(x.nodes)
@@ -134,6 +137,28 @@ def _cumulative(op: str) -> Callable[..., Value]:
     return rule
 
 
+def _cumulated(low: Lowering, op: str, x: Memory, axis: int, flip: bool) -> Memory:
+    """The same over memory, in loops."""
+    n, inner = x.shape[axis], int(np.prod(x.shape[axis + 1 :], dtype=int))
+    target, k = low.work(x.dtype, x.size), low.k
+
+    def line(start: Node) -> None:
+        def body(i: Node, total: Sequence[Node]) -> Sequence[Node]:
+            along = k("sub", low.index(n - 1), i) if flip else i
+            place = k("add", start, k("mul", along, low.index(inner)))
+            new = k(op, total[0], low.element(x, place))
+            low.emit(Store(target, place, new))
+            return [new]
+
+        low.fold_range(n, [k.constant(_neutral(op, x.dtype), x.dtype)], body)
+
+    def lines(outer: Node) -> None:
+        low.for_range(inner, lambda j: line(k("add", k("mul", outer, low.index(n * inner)), j)))
+
+    low.for_range(x.size // (n * inner), lines)
+    return Memory(x.shape, x.dtype, target)
+
+
 def _dot_general(low: Lowering, site: Site, a: Value, b: Value) -> Value:
     shape, dtype = site.results[0]
     (ca, cb), (ba, bb) = site.params["dimension_numbers"]
@@ -143,6 +168,8 @@ def _dot_general(low: Lowering, site: Site, a: Value, b: Value) -> Value:
     extent = int(np.prod([a.shape[i] for i in ca], dtype=int))
     batch = int(np.prod([a.shape[i] for i in ba], dtype=int))
     size = int(np.prod(shape, dtype=int))
+    if not size * extent:  # a sum of no products
+        return low.generate(shape, dtype, lambda _: low.k.constant(0, dtype), large=True)
     if isinstance(a, Scalars) and isinstance(b, Scalars) and size * extent <= low.limits.scalars * 4:
         left = np.transpose(numbering(a), (*ba, *free_a, *ca)).reshape(batch, -1, extent)
         right = np.transpose(numbering(b), (*bb, *free_b, *cb)).reshape(batch, -1, extent)

@@ -1,0 +1,213 @@
+"""Free balls moved from collision to collision: a queue of contacts, and lists of neighbours.
+
+A list holds the pairs whose surfaces are nearer than a margin. It is complete until some ball has moved half the
+margin, and a ball's speed is constant between its collisions, so that the time until then is known. Contacts of listed
+pairs within that time are in the queue; a collision takes out those of its two balls and finds theirs anew.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Float, Int
+
+from holonomy.motion.events.event_log import Events
+from holonomy.motion.loops.plain import Snapshot
+from holonomy.systems.bodies import World
+from holonomy.systems.bodies.ball_flight import Flight, Pair, neighbours, spread_of
+from holonomy.systems.quantities import pull_and_momentum
+from holonomy.systems.result_code import Code
+from holonomy.types import AnyArray
+
+_ALL_PAIRS = 48  # balls up to which every pair is listed, for the whole motion
+_LISTED = 14  # neighbours of a ball, about, within the reach of a list
+_NARROW = 0.5  # margin of a list at least, in radii of the largest ball
+RECORDED = 128  # coordinates up to which records of collisions hold the whole state
+
+Entry = tuple[float, int, int, int, int]
+
+
+class Queue:
+    """Balls in flight: points, velocities and times of their last changes, and the contacts that lie ahead."""
+
+    def __init__(
+        self, geometry: Flight, x: np.ndarray, u: np.ndarray, radii: np.ndarray, masses: np.ndarray, end: float
+    ):
+        self.geometry, self.x, self.u, self.end = geometry, x.copy(), u.copy(), end
+        self.radii, self.masses = radii, masses
+        self.hits = np.flatnonzero(radii > 0)
+        self.since = np.zeros(len(x))
+        self.stamps = np.zeros(len(x), int)
+        self.moved = np.zeros(len(x))
+        self.contacts: list[Entry] = []
+        self.around: list[Int[np.ndarray, " near"]] = []
+        self.horizon, self.margin, self.now = -1.0, 0.0, 0.0
+        self.looked = 0
+
+    def states(self, t: float) -> tuple[Float[np.ndarray, "balls point"], Float[np.ndarray, "balls point"]]:
+        """All points and velocities at a time before the next contact."""
+        return self.geometry.moved(self.x, self.u, t - self.since)
+
+    def next(self, until: float) -> Entry | None:
+        """The next contact up to a time, with lists of neighbours made anew where that is needed."""
+        while True:
+            while self.contacts and self.contacts[0][0] <= min(self.horizon, until):
+                entry = heapq.heappop(self.contacts)
+                if self.stamps[entry[1]] == entry[3] and self.stamps[entry[2]] == entry[4]:
+                    return entry
+            if self.horizon >= until:
+                return None
+            self.listed(max(self.horizon, self.now))
+
+    def listed(self, now: float) -> None:
+        """Make the lists of neighbours at a time, and the queue of contacts until a ball may leave them."""
+        self.x, self.u = self.states(now)
+        self.since[:], self.moved[:], self.now = now, 0.0, now
+        near, lasts = self._near()
+        self.horizon = now + lasts
+        both = np.concatenate([near, near[:, ::-1]])
+        order = np.argsort(both[:, 0], kind="stable")
+        cuts = np.searchsorted(both[order, 0], np.arange(1, len(self.x)))
+        self.around = np.split(both[order, 1], cuts)
+        times = self._times(near[:, 0], near[:, 1], now)
+        found = np.flatnonzero(np.isfinite(times))
+        self.contacts = [(float(times[k]), int(near[k, 0]), int(near[k, 1]), *self._stamps(near[k])) for k in found]
+        heapq.heapify(self.contacts)
+
+    def _near(self) -> tuple[np.ndarray, float]:
+        """The pairs of a list, and how long it is complete."""
+        count, widest = len(self.hits), float(np.max(self.radii, initial=0.0))
+        x = self.x[self.hits]
+        fastest = max(float(np.max(self.geometry.speeds(x, self.u[self.hits]), initial=0.0)), 1e-300)
+        if count <= _ALL_PAIRS:
+            first, second = np.triu_indices(count, 1)
+            self.margin = 2.0 * np.pi if self.geometry.sign > 0 else np.inf  # on a sphere contacts recur for ever
+            return np.stack([self.hits[first], self.hits[second]], axis=1), 0.5 * self.margin / fastest
+        self.margin = max(spread_of(self.geometry, x, _LISTED) - 2.0 * widest, _NARROW * widest)
+        return self.hits[neighbours(self.geometry, x, 2.0 * widest + self.margin)], 0.5 * self.margin / fastest
+
+    def _stamps(self, pair: np.ndarray) -> tuple[int, int]:
+        return int(self.stamps[pair[0]]), int(self.stamps[pair[1]])
+
+    def _pair(self, first: np.ndarray, second: np.ndarray, t: float) -> Pair:
+        size = np.asarray(self.geometry.chord(self.radii[first] + self.radii[second]))
+        a, b = (self.geometry.moved(self.x[i], self.u[i], t - self.since[i]) for i in (first, second))
+        return Pair(*a, *b, size)
+
+    def _times(self, first: np.ndarray, second: np.ndarray, t: float) -> np.ndarray:
+        self.looked += len(first)
+        return t + self.geometry.first_contacts(self._pair(first, second, t), min(self.horizon, self.end) - t)
+
+    def collide(self, entry: Entry, restitution: float) -> None:
+        """Carry out a contact: both balls at its time with their velocities after it, and their contacts found anew."""
+        t, i, j = entry[:3]
+        pair = self._pair(np.array([i]), np.array([j]), t)
+        after = self.geometry.reflected(pair, (self.masses[i], self.masses[j]), restitution)
+        for k, x, u in ((i, pair.x, after[0]), (j, pair.y, after[1])):
+            before = float(self.geometry.speeds(self.x[k : k + 1], self.u[k : k + 1])[0])
+            self.moved[k] += before * (t - self.since[k])
+            point, velocity = self.geometry.on(x, u)
+            self.x[k], self.u[k], self.since[k] = point[0], velocity[0], t
+            self.stamps[k] += 1
+            speed = float(self.geometry.speeds(point, velocity)[0])
+            if np.isfinite(self.horizon) and speed > 0:
+                self.horizon = min(self.horizon, t + max(0.5 * self.margin - self.moved[k], 0.0) / speed)
+        self.now = t
+        others = self.around[j][self.around[j] != i]
+        first = np.concatenate([np.full(len(self.around[i]), i), np.full(len(others), j)])
+        second = np.concatenate([self.around[i], others])
+        times = self._times(first, second, t)
+        for k in np.flatnonzero(np.isfinite(times)):
+            ends = np.array([first[k], second[k]])
+            heapq.heappush(self.contacts, (float(times[k]), int(ends[0]), int(ends[1]), *self._stamps(ends)))
+
+
+class Records:
+    """The collisions that happened; states of worlds with few coordinates."""
+
+    def __init__(self, world: World, states: bool = True):
+        self.world, self.times, self.pairs = world, [], []
+        self.states: list[tuple[np.ndarray, ...]] = []
+        self.whole = states and world.count * world.point_space.point_dim <= RECORDED
+
+    def add(self, time: float, pair: tuple[int, int], *states: np.ndarray) -> None:
+        """One more, with the configuration and the velocities before and after it where they are kept."""
+        self.times.append(time)
+        self.pairs.append((min(pair), max(pair)))
+        if self.whole:
+            self.states.append(states)
+
+    def events(self, t0: float, sign: float) -> Events:
+        """The records with times as the run counts them."""
+        called = sorted(set(self.pairs))
+        place = {pair: n for n, pair in enumerate(called)}
+        width = self.world.space.point_dim if self.whole else 0
+        rows = [np.array([s[n] for s in self.states]).reshape(len(self.times), width) for n in range(3)]
+        which = np.array([place[pair] for pair in self.pairs], int)
+        names = tuple(f"impact {pair}" for pair in called)
+        return Events(t0 + sign * np.array(self.times), which, rows[0], rows[1], rows[2], len(self.times), names)
+
+
+def look(world: World, q: AnyArray, v: AnyArray) -> Snapshot:
+    """The rows of a run from configurations and velocities, one row each."""
+    return Snapshot(*(np.asarray(x) for x in _looked(world, q, v)))
+
+
+@eqx.filter_jit
+def _looked(world: World, q: Any, v: Any) -> Any:
+    def one(q: Any, v: Any) -> Any:
+        q, v = world.space.recentred(q, v)
+        t = np.float64(0.0)
+        pull, momentum = pull_and_momentum(world, t, q, v)
+        return q, v, world.raw_energy(t, q, v), momentum, pull
+
+    return jax.vmap(one)(q, v)
+
+
+def fly(
+    world: World, q: AnyArray, v: AnyArray, times: np.ndarray, t0: float, most: int, report: Callable[[float], object]
+) -> tuple[np.ndarray, np.ndarray, Records, int, int]:
+    """Configurations and velocities at the times, the collisions, a code of `Result` and the pairs looked at.
+
+    Times before t0 are reached by turning all velocities round, which undoes elastic collisions.
+    """
+    geometry, size = world.flight, world.count * world.point_space.point_dim
+    assert geometry is not None
+    assert world.restitution is not None
+    sign = -1.0 if times[-1] < t0 else 1.0
+    x, u = (np.asarray(world.points(z)) / geometry.radius for z in (q, v))
+    radii = np.asarray(world.radii) / geometry.radius
+    end = abs(float(times[-1]) - t0)
+    queue = Queue(geometry, *geometry.on(x, sign * u), radii, np.asarray(world.masses), end)
+    records, code = Records(world), int(Code.ok)
+    rest = np.asarray(q)[size:]
+
+    def arrays(t: float) -> tuple[np.ndarray, np.ndarray]:
+        point, velocity = queue.states(t)
+        point, velocity = (geometry.radius * z.reshape(-1) for z in (point, sign * velocity))
+        return np.concatenate([point, rest]), np.concatenate([velocity, np.zeros(len(rest))])
+
+    rows: list[tuple[np.ndarray, np.ndarray]] = []
+    restitution = float(world.restitution)
+    try:
+        for time in np.abs(times - t0):
+            while code == Code.ok and (entry := queue.next(float(time))) is not None:
+                before = arrays(entry[0]) if records.whole else (rest, rest)
+                queue.collide(entry, restitution)
+                records.add(entry[0], entry[1:3], *before, arrays(entry[0])[1] if records.whole else rest)
+                if len(records.times) >= most:
+                    code = int(Code.too_many_events)
+            if code != Code.ok:
+                break
+            rows.append(arrays(float(time)))
+            report(float(time) / end if end else 1.0)
+    except KeyboardInterrupt:
+        code = int(Code.interrupted)
+    width = len(np.asarray(q))
+    found = [np.array([row[n] for row in rows]).reshape(len(rows), width) for n in (0, 1)]
+    return found[0], found[1], records, code, queue.looked

@@ -1,0 +1,95 @@
+"""Whether the rods of many bodies, and their angles and cells of fixed size, hold at an initial state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from holonomy.motion.loops.plain import CLOSE
+from holonomy.motion.methods.base import AbstractMethod
+from holonomy.motion.methods.rattle import Rattle
+from holonomy.motion.methods.rattle_geodesic import moves_along_geodesics
+from holonomy.systems import System, World
+from holonomy.systems.bodies.rigid_elements import RigidElements
+from holonomy.systems.dense_solve import RANK
+from holonomy.systems.elimination import Factors
+from holonomy.types import AnyArray
+
+MOST_DENSE = 300  # conditions up to which methods and redundant conditions may use dense matrices
+_SAID = 4  # conditions that a message names
+_ROUND_OFF = 1e-14  # of the size of the state: a start this near to the constraints is not moved
+
+
+def consistent(
+    system: System, method: AbstractMethod, t: float, q: AnyArray, v: AnyArray
+) -> tuple[World, AnyArray, AnyArray] | None:
+    """The world and its initial state, on all conditions to round-off; None where the general check is the right one.
+
+    That is for few conditions, for other methods than `Rattle`, and where some conditions follow from the others.
+    """
+    rigid = moves_along_geodesics(system)
+    if rigid is None or rigid.sharing is None:
+        return None
+    assert isinstance(system, World)
+    if not isinstance(method, Rattle):
+        if rigid.count > MOST_DENSE:
+            raise ValueError(
+                f"{method.label} would hold the {rigid.count} rods, angles and cells of this world by dense matrices, "
+                f"of which up to {MOST_DENSE} are supported; use hl.Rattle(4), whose matrices are sparse."
+            )
+        return None
+    seen: Any = _seen(system, np.float64(t), q, v)
+    energy, independent, values, rates, away, too_fast = (np.asarray(x) for x in seen)
+    if not np.isfinite(energy):
+        raise ValueError(
+            f"The energy at the initial state is {energy}: a potential has no value there. Start elsewhere."
+        )
+    dependent = np.flatnonzero(~(independent > RANK**2))
+    if dependent.size:
+        if rigid.count <= MOST_DENSE:
+            return None
+        raise ValueError(
+            f"Some of the {rigid.count} conditions follow from others at the start: {_named(rigid, dependent)}. "
+            f"Their multipliers are not determined; leave them out, or let springs take their place."
+        )
+    size_q, size_v = (max(1.0, float(np.max(np.abs(x)))) for x in (q, v))
+    if not away <= CLOSE * size_q:
+        worst = np.argsort(-np.abs(values))[:_SAID]
+        said = ", ".join(f"{rigid.label(int(r))} by {values[r]:.3g}" for r in worst)
+        raise ValueError(
+            f"The initial points violate the sizes of rods, angles or cells: {said}. "
+            f"world.project(t0, points, velocities) gives the nearest state that has them."
+        )
+    if not too_fast <= CLOSE * size_v:
+        worst = np.argsort(-np.abs(rates))[:_SAID]
+        said = ", ".join(f"{rigid.label(int(r))} at the rate {rates[r]:.3g}" for r in worst)
+        raise ValueError(
+            f"The initial velocities change the sizes of rods, angles or cells: {said}. "
+            f"world.project(t0, points, velocities) gives the nearest state that does not."
+        )
+    if away > _ROUND_OFF * size_q or too_fast > _ROUND_OFF * size_v:
+        q, v = (np.asarray(x) for x in system.project(t, q, v))
+    return system, q, v
+
+
+@eqx.filter_jit
+def _seen(world: World, t: Any, q: Any, v: Any) -> Any:
+    rigid = world.rigid
+    assert rigid is not None
+    slopes = rigid.slopes(world, q)
+    factors = rigid.factor(slopes)
+    assert isinstance(factors, Factors)
+    values, rates = rigid.values(world, q), rigid.rates(world, slopes, v)
+
+    def size(of: Any) -> Any:
+        return jnp.max(jnp.abs(rigid.spread(world, slopes, rigid.solve(factors, of), v)))
+
+    return world.raw_energy(t, q, v), factors.independence, values, rates, size(values), size(rates)
+
+
+def _named(rigid: RigidElements, rows: np.ndarray) -> str:
+    more = f" and {rows.size - _SAID} more" if rows.size > _SAID else ""
+    return ", ".join(rigid.label(int(r)) for r in rows[:_SAID]) + more

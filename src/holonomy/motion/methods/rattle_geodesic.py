@@ -1,0 +1,116 @@
+r"""RATTLE with geodesics: the step of `Rattle` for bodies in spaces whose geodesics are known.
+
+\[ u = v_0 + \tfrac h2\Bigl(a(x_0) + \sum_r \lambda_r\,\tfrac1m\nabla\varphi_r(x_0)\Bigr), \qquad
+   (x_1, u_1) = \text{geodesic from } (x_0, u) \text{ for the time } h, \qquad \varphi(x_1) = 0, \]
+
+\[ v_1 = u_1 + \tfrac h2 a(x_1) + \sum_r \mu_r\,\tfrac1m\nabla\varphi_r(x_1), \qquad \dot\varphi(x_1, v_1) = 0. \]
+
+Kicks by gradients and the flow of the kinetic energy: symplectic, reversible and of order 2, without charts. The
+momentum maps of the space's isometries are kept to round-off.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from holonomy.motion.methods.base import Status
+from holonomy.root_finding import newton
+from holonomy.systems import System
+from holonomy.systems.bodies import World
+from holonomy.systems.bodies.many_rods import moved as moved_along
+from holonomy.systems.bodies.rigid_elements import RigidElements, Slopes
+from holonomy.systems.dense_solve import RANK
+from holonomy.systems.result_code import Code
+from holonomy.types import Point, Tangent, Time
+
+_EXACT = 64  # conditions up to which the exact Jacobian may be formed where the frozen matrix does not converge
+
+
+class GeodesicState(NamedTuple):
+    """Position, velocity, and the last multipliers, a guess for the next."""
+
+    q: Point
+    v: Tangent
+    multipliers: Float[Array, " held"]
+
+
+def moves_along_geodesics(system: System) -> RigidElements | None:
+    """The conditions of a world that this step holds, or None for systems that it is not for."""
+    return system.rigid_in_geodesics if isinstance(system, World) else None
+
+
+def start(rigid: RigidElements, q: Point, v: Tangent) -> GeodesicState:
+    """The state at an initial condition."""
+    return GeodesicState(q, v, jnp.zeros(rigid.count, q.dtype))
+
+
+def single(world: World, t: Time, h: Time, state: GeodesicState, full: bool) -> tuple[GeodesicState, Status]:
+    """One step of order 2."""
+    q, v, last = state
+    rigid = world.rigid
+    assert rigid is not None
+    slopes = rigid.slopes(world, q)
+    factors = rigid.factor(slopes)
+    free = v + 0.5 * h * world.kick(t, q, v)
+
+    def moved(multipliers: Any) -> tuple[Point, Tangent]:
+        return moved_along(world, h, q, free + 0.5 * h * rigid.spread(world, slopes, multipliers, v))
+
+    def shift(multipliers: Any) -> Any:
+        return jnp.abs(0.5 * h * h * rigid.spread(world, slopes, multipliers, v))
+
+    def direction_at(multipliers: Any, value: Any) -> Any:
+        ahead = rigid.slopes(world, moved(multipliers)[0])
+        return rigid.solve(rigid.factor_between(ahead, slopes), value) / (0.5 * h * h)
+
+    # a condition is known to the rounding of all positions in it
+    rounding = jnp.max(jnp.abs(q)) + jnp.zeros_like(q)
+    multipliers, found, count = newton(
+        lambda z: rigid.values(world, moved(z)[0]),
+        lambda r: rigid.solve(factors, r) / (0.5 * h * h),
+        shift,
+        lambda z: rounding,
+        last,
+        full=full and rigid.count <= _EXACT,
+        # the matrix of a long chain is so ill-conditioned that a frozen one does not converge
+        direction_at=None if rigid.sharing is None else direction_at,
+    )
+    x, u = moved(multipliers)
+    u = u + 0.5 * h * world.kick(t + h, x, u)
+    u = rigid.without_rates(world, rigid.slopes(world, x), u)
+    code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
+    return GeodesicState(x, u, multipliers), Status(code, count)
+
+
+def ended(world: World, before: Point, new: GeodesicState, status: Status) -> tuple[GeodesicState, Status]:
+    """The state at the end of a whole step, written near the origin, and its status.
+
+    The status says also whether the differentials of the conditions stayed independent from one end of the step to the
+    other.
+    """
+    rigid = world.rigid
+    assert rigid is not None
+    first, second = rigid.slopes(world, before), rigid.slopes(world, new.q)
+    good = rigid.independence(first, second) > RANK**2
+    code = jnp.where((status.code == Code.ok) & ~good, jnp.int32(Code.rank_change), status.code)
+    q, v = world.recentred(new.q, new.v)
+    return GeodesicState(q, v, new.multipliers), Status(code, status.work)
+
+
+def sizes_violated(world: World, q: Point, v: Tangent) -> Float[Array, " 2"]:
+    """The largest deviation of a size, and the largest rate of one."""
+    rigid = world.rigid
+    assert rigid is not None
+    rates = rigid.rates(world, rigid.slopes(world, q), v)
+    return jnp.stack([jnp.max(jnp.abs(x)) for x in (rigid.values(world, q), rates)])
+
+
+def pulled_by_sizes(world: World, q: Point) -> Point:
+    """How strongly the conditions act on each coordinate of a configuration in flat space."""
+    rigid = world.rigid
+    assert rigid is not None
+    covectors = rigid.slopes(world, q).covectors
+    return rigid.spread(world, Slopes(covectors, [jnp.abs(x) for x in covectors]), jnp.ones(rigid.count, q.dtype), q)

@@ -1,0 +1,137 @@
+"""Free balls from collision to collision: exact answers, conservation, and lists of neighbours against all pairs."""
+
+import numpy as np
+import pytest
+
+import holonomy as hl
+from holonomy.motion import ball_collisions
+from holonomy.systems.bodies.ball_flight import Pair, flight, neighbours
+
+SPACES = {"E": hl.Euclidean(3), "S": hl.Sphere(3), "H": hl.Hyperbolic(3)}
+
+
+def _tangent(space, x, v):
+    return np.stack([np.asarray(space.tangent(a, b)) for a, b in zip(x, v, strict=True)])
+
+
+def _gas(space, count, radius, size=1.0, seed=0):
+    """Balls that do not overlap, within a distance of the origin, and velocities."""
+    rng, found = np.random.default_rng(seed), []
+    geometry = flight(space)
+    assert geometry is not None
+    while len(found) < count:
+        step = rng.standard_normal(3)
+        step *= size * rng.uniform() ** (1 / 3) / np.linalg.norm(step)
+        x = np.asarray(space.exp(space.origin, np.append(step, 0.0) if space.point_dim == 4 else step))
+        if not len(neighbours(geometry, np.array([*found, x]), 2.1 * radius)):
+            found.append(x)
+    x = np.array(found)
+    return x, _tangent(space, x, rng.standard_normal(x.shape))
+
+
+@pytest.mark.parametrize("where", ["S", "H"])
+def test_two_balls_on_one_geodesic(where):
+    """Of radius 0.2, 1 apart, each at speed 0.5: they meet at 0.6 and come back to the start at 1.2."""
+    space, ball = SPACES[where], hl.Body([1.0], radii=0.2)
+    pair = hl.World(space, [ball, ball], collisions=True)
+    along = np.array([1.0, 0.0, 0.0, 0.0])
+    points = np.stack([np.asarray(space.exp(space.origin, s * along)) for s in (-0.5, 0.5)])
+    flow = {"S": {"rotate_xw": -0.5}, "H": {"boost_x": 0.5}}[where]
+    velocities = np.asarray(pair.killing_velocities(points, **flow)) * [[1.0], [-1.0]]
+    velocities *= -np.sign(velocities[0, 0]) * np.sign(points[0, 0])
+    run = hl.simulate(pair, points, velocities, 1.2, dt=0.1, save_at=[0, 1.2])
+    np.testing.assert_allclose(run.events.t, [0.6], rtol=0, atol=1e-14)
+    assert run.events.names == ("impact (0, 1)",)
+    last = run.local[-1] if where == "H" else run.q[-1].reshape(2, 4)
+    np.testing.assert_allclose(last, points, rtol=0, atol=1e-14)
+    assert run.certificate.method == "EventDriven()"
+    assert run.certificate.verdict == "good"
+
+
+def test_restitution_and_masses():
+    """Masses 1 and 3, restitution 1/2: the relative velocity is halved and turned, the momentum stays."""
+    world = hl.World(hl.Euclidean(3), hl.Body([1.0, 3.0], radii=[0.25, 0.5]), collisions=0.5)
+    run = hl.simulate(world, [[0.0, 0, 0], [2.0, 0, 0]], [[2.0, 0, 0], [-1.0, 0, 0]], 1.0, dt=1.0)
+    np.testing.assert_allclose(run.events.t, [1.25 / 3.0], rtol=1e-14)
+    np.testing.assert_allclose(run.events.v_after[0].reshape(2, 3)[:, 0], [-1.375, 0.125], rtol=1e-14)
+    assert not run.certificate.energy_conserved
+
+
+@pytest.mark.parametrize("where", SPACES)
+def test_first_contacts_against_a_table(where):
+    """300 random pairs: the first sign change of a table of gaps is where the contact is found, or there is none."""
+    space, rng = SPACES[where], np.random.default_rng(3)
+    geometry, until = flight(space), 3.0
+    assert geometry is not None
+    x, u = _gas(space, 40, 0.01, size=1.2, seed=4)
+    first, second = rng.integers(0, 40, 300), rng.integers(0, 40, 300)
+    first, second = first[first != second], second[first != second]
+    size = np.asarray(geometry.chord(np.full(len(first), 0.5)))
+    pair = Pair(x[first], u[first], x[second], u[second], size)
+    pair = pair.of(np.flatnonzero(geometry.gaps(pair, np.zeros(len(size)))[0] > 0))
+    found = geometry.first_contacts(pair, until)
+    times = np.linspace(0.0, until, 3001)
+    table = np.stack([geometry.gaps(pair, np.full(len(pair.size), t))[0] for t in times])
+    crosses = np.any(table < 0, axis=0)
+    assert 5 < np.sum(crosses) < len(crosses)
+    np.testing.assert_array_equal(np.isfinite(found)[crosses], True)
+    begin = times[np.argmax(table < 0, axis=0) - 1]
+    assert np.all((found >= begin)[crosses])
+    assert np.all((found <= begin + 1e-3)[crosses])
+    assert np.all(table[:, ~crosses & np.isfinite(found)].min(axis=0, initial=1.0) < 1e-5)  # contacts that graze
+    met = np.isfinite(found)
+    np.testing.assert_allclose(geometry.gaps(pair.of(np.flatnonzero(met)), found[met])[0], 0.0, atol=1e-12)
+
+
+def test_energy_and_momenta_through_a_thousand_collisions(monkeypatch):
+    """80 balls in S³, with lists of neighbours; the first collisions are those found by looking at all pairs."""
+    space = SPACES["S"]
+    x, u = _gas(space, 80, 0.14, size=3.0)
+    world = hl.World(space, hl.Body(np.linspace(1.0, 2.0, 80), radii=0.14), collisions=True)
+    run = hl.simulate(world, x, u, 50.0, dt=1.0, max_events=1001, throw=False)
+    assert len(run.events) > 1000
+    assert np.max(np.abs(run.energy / run.energy[0] - 1.0)) < 1e-12
+    kept = np.array([list(world.momentum_maps(q, v).values()) for q, v in zip(run.q[::3], run.v[::3], strict=True)])
+    assert np.max(np.abs(kept - kept[0])) < 1e-11
+    monkeypatch.setattr(ball_collisions, "_ALL_PAIRS", 100)
+    plain = hl.simulate(world, x, u, 50.0, dt=1.0, max_events=25, throw=False)
+    np.testing.assert_allclose(plain.events.t[:24], run.events.t[:24], rtol=0, atol=1e-10)
+
+
+def test_momenta_in_the_carried_frame():
+    """30 balls of H³ that fly to one centre and collide there, and the momenta at the end as seen from the start."""
+    space = SPACES["H"]
+    x, u = _gas(space, 30, 0.1, size=1.5, seed=2)
+    to_centre = np.stack([np.asarray(space.log(a, space.origin)) for a in x])
+    world = hl.World(space, hl.Body(np.ones(30), radii=0.1), collisions=True)
+    run = hl.simulate(world, x, to_centre + 0.1 * u, 2.0, dt=2.0)
+    assert len(run.events) > 10
+    whole = []
+    for at, v, frame in zip(run.local, world.points(run.v), run.frame, strict=True):
+        turn = np.einsum("ia,ib->ab", v, at)
+        boost = np.asarray(space.isometry_to(space.exp(space.origin, np.append(frame, 0.0))))
+        whole.append(boost @ (turn - turn.T) @ boost.T)
+    np.testing.assert_allclose(whole[1], whole[0], rtol=0, atol=1e-11)
+    assert abs(run.energy[1] / run.energy[0] - 1.0) < 1e-12
+    back = hl.simulate(world, run.local[-1], world.points(run.v)[-1], 0.0, t0=2.0, dt=2.0)
+    assert len(back.events) == len(run.events)
+
+
+def test_what_free_balls_cannot_do_is_said():
+    space = hl.Euclidean(3)
+    world = hl.World(space, hl.Body(np.ones(60), radii=0.5), collisions=True)
+    x = np.stack(np.meshgrid(range(4), range(4), range(4), indexing="ij"), axis=-1).reshape(-1, 3)[:60] * 1.5
+    still, close = np.zeros((60, 3)), x.copy()
+    close[1], close[3] = close[0] + [0.0, 0.0, 0.9], close[2] + [0.0, 0.0, 0.8]
+    watch = hl.Event(lambda t, q, v: q[0])
+    stuck = hl.World(space, hl.Body(np.ones(60), radii=0.5), collisions=0.0)
+    cases = [
+        (world, close, {}, r"Balls overlap at the start: \(0, 1\) by 0.1, \(2, 3\) by 0.2"),
+        (world, x, {"method": hl.Gauss(2)}, "use hl.EventDriven"),
+        (world, x, {"events": [watch]}, "together with events"),
+        (stuck, x, {"method": hl.EventDriven()}, "without bouncing"),
+        (hl.World(space, hl.Body(np.ones(60))), x, {"method": hl.EventDriven()}, "no collisions"),
+    ]
+    for system, q, options, said in cases:
+        with pytest.raises(ValueError, match=said):
+            hl.simulate(system, q, still, 1.0, dt=0.1, **options)
