@@ -51,6 +51,37 @@ def test_transport_of_a_metric_against_the_equation_of_transport() -> None:
     np.testing.assert_allclose(hl.holonomy(metric, loop), hl.geometry.holonomy(metric, loop), rtol=0, atol=1e-12)
 
 
+def test_loops_of_several_pieces() -> None:
+    """Parallels, meridians and polygons one after the other: on the sphere by the area inside, of a metric by the
+    equation of transport, and of a swimmer by the pieces one by one."""
+    sphere, wide, low = hl.Sphere(2), 0.9, 1.1
+
+    def parallel(t: Any) -> Any:
+        return sphere.from_polar(low, wide * t)
+
+    pole, first, last = (np.asarray(sphere.from_polar(*x)) for x in ((0.0, 0.0), (low, 0.0), (low, wide)))
+    matrix = hl.holonomy(sphere, [parallel, [last, pole, first]])
+    area = wide * (1 - np.cos(low))
+    np.testing.assert_allclose(matrix @ first, first, rtol=0, atol=1e-14)
+    assert np.trace(matrix) == pytest.approx(1 + 2 * np.cos(area), abs=1e-13)
+
+    def metric(q: Any) -> Any:
+        return jnp.diag(jnp.stack([1.0 + 0.2 * q[1] ** 2, jnp.sin(q[0]) ** 2]))
+
+    pieces = [
+        lambda t: jnp.stack([1.0 + 0.3 * jnp.sin(jnp.pi * t), 0.4 * t]),
+        lambda t: jnp.stack([1.0 + 0.0 * t, 0.4 - 0.4 * t]),
+    ]
+    np.testing.assert_allclose(hl.holonomy(metric, pieces), hl.geometry.holonomy(metric, pieces), rtol=0, atol=1e-12)
+    swimmer, corners = hl.Purcell(), np.array([[0.0, 0.0], [0.8, 0.1], [0.3, 0.9]])
+    whole = hl.perform(swimmer, hl.Gait.points(corners, smooth=False))
+    joined = hl.Gait.joined([lambda t: corners[0] + t * (corners[1] - corners[0]), [*corners[1:], corners[0]]])
+    apart = hl.perform(swimmer, joined)
+    np.testing.assert_allclose(apart.displacement, whole.displacement, rtol=0, atol=1e-14)
+    back = hl.perform(swimmer, joined.reversed()).element
+    np.testing.assert_allclose(hl.SE2().compose(apart.element, back), hl.SE2().identity, rtol=0, atol=1e-14)
+
+
 def test_a_ball_rolled_around_a_square_turns() -> None:
     """Shape: the point of contact in the plane; group: the rotations, here of the inverse of the ball's."""
     radius, side = 0.5, 0.3

@@ -26,6 +26,35 @@ def test_in_a_constant_field_circles_are_best(method: str) -> None:
     np.testing.assert_allclose(radii, np.sqrt(area / np.pi), rtol=1e-6)
 
 
+@pytest.mark.parametrize("method", [pytest.param("wong", marks=pytest.mark.proof), "descent"])
+def test_screws_in_space(method: str) -> None:
+    """A connection along one screw of SE(3): the turn and the way along the axis are in proportion to the area."""
+    pitch, turn = 0.5, 0.7
+    screw = jnp.array([0.0, 0.0, pitch, 0.0, 0.0, 1.0])
+    mover = hl.Mover.from_connection(lambda r: jnp.outer(screw, jnp.stack([0.0 * r[0], r[0]])), hl.SE3(), 2)
+    target = np.asarray(hl.SE3().group_exp(turn * screw))
+    for wanted in (target, [None] * 4 + [None, None, pitch * turn]):
+        found = hl.perform(mover, hl.optimal_gait(mover, wanted, method))
+        np.testing.assert_allclose(found.displacement, target, rtol=0, atol=1e-8)
+        assert 0.5 * found.energy == pytest.approx(2 * np.pi * turn, rel=1e-8)
+
+
+@pytest.mark.proof
+def test_a_rolled_ball_turns_by_circles() -> None:
+    r"""A circle of radius a in units of the ball's turns it by \(2\pi(\sqrt{1 + a^2} - 1)\); none is cheaper."""
+    radius = 0.4
+    ball = hl.Mover.from_connection(lambda r: jnp.array([[0.0, -1.0], [1.0, 0.0], [0.0, 0.0]]), hl.SO3(), 2)
+    circle = hl.perform(ball, hl.Gait.ellipse(0.0, radius))
+    turn = np.linalg.norm(hl.SO3().group_log(circle.displacement))
+    assert turn == pytest.approx(2 * np.pi * (np.sqrt(1 + radius**2) - 1), abs=1e-13)
+    for method in ("wong", "descent"):
+        found = hl.perform(
+            ball, hl.optimal_gait(ball, circle.displacement, method, start=hl.Gait.ellipse(0.0, [0.5, 0.3]))
+        )
+        np.testing.assert_allclose(found.displacement, circle.displacement, rtol=0, atol=1e-8)
+        assert found.length == pytest.approx(2 * np.pi * radius, rel=1e-7)
+
+
 @pytest.mark.proof
 def test_small_strokes_are_circles_in_the_metric() -> None:
     swimmer, small = hl.Purcell(), 1e-4

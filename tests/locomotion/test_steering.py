@@ -29,6 +29,20 @@ def test_heisenberg_group_both_ways() -> None:
 
 
 @pytest.mark.proof
+def test_a_ball_is_rolled_to_another_attitude() -> None:
+    """The rotation and the place of contact are prescribed; the ball turns as its path says."""
+    ball = hl.Mover.from_connection(lambda r: jnp.array([[0.0, -1.0], [1.0, 0.0], [0.0, 0.0]]), hl.SO3(), 2)
+    first, last = hl.SO3().group_exp([0.2, 0.1, -0.3]), hl.SO3().group_exp([0.4, -0.5, 0.6])
+    found = hl.steer(ball, [*first, 0.0, 0.0], [*last, 0.3, 0.2])
+    assert abs(float(np.dot(found.q[-1, :4], last))) == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(found.q[-1, 4:], [0.3, 0.2], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(found.q[:, :4], axis=1), 1.0, rtol=0, atol=1e-13)
+    # a geodesic has constant speed
+    moved = np.linalg.norm(np.diff(found.q[:, 4:], axis=0), axis=1)
+    assert 0.5 * np.sum(moved) ** 2 == pytest.approx(found.cost, rel=1e-3)
+
+
+@pytest.mark.proof
 def test_skate_moves_sideways_at_constant_speed() -> None:
     """A knife edge gets beside itself; geodesics have constant speed, so that the cost is half the length squared."""
 
@@ -54,3 +68,6 @@ def test_mistakes() -> None:
     free = hl.System.from_lagrangian(lambda t, q, v: 0.5 * v @ v, coordinates=("x", "y"))
     with pytest.raises(ValueError, match="with velocity constraints"):
         hl.steer(free, [0.0, 0.0], [1.0, 0.0])
+    closed = hl.Mover.from_connection(lambda r: jnp.ones((1, 1)), hl.Euclidean(1), 1)  # x is minus the shape, always
+    with pytest.raises(ValueError, match="No motion to the goal was found"):
+        hl.steer(closed, [0.0, 0.0], [1.0, 0.0])

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import holonomy as hl
+from holonomy.show.figures import jacobi_curvature
 
 
 def planet():
@@ -33,6 +34,61 @@ def test_the_jacobi_metric_and_where_it_ends(oscillator) -> None:
     charge = hl.System.from_lagrangian(lambda t, q, v: 0.5 * (v @ v) + q[0] * v[1], coordinates=("x", "y"))
     with pytest.raises(ValueError, match="first degree in v"):
         hl.jacobi_metric(charge, 1.0)
+
+
+@pytest.fixture(scope="module")
+def chaotic():
+    """Hénon and Heiles's system in its chaotic sea, Jacobi's metric of its energy 1/6, and a start."""
+    system, (q0, v0) = jacobi_curvature.system(), jacobi_curvature.start()
+    return system, hl.jacobi_metric(system, system.energy(0.0, q0, v0)), q0, v0
+
+
+@pytest.mark.proof
+def test_neighbours_of_the_same_energy_part_as_the_jacobi_equation_says(chaotic) -> None:
+    """Against the Jacobi field of the geodesic, and against motions whose start is turned a little."""
+    system, metric, q0, v0 = chaotic
+    how = {"t_end": 5.0, "dt": 0.01, "method": hl.Gauss(4)}
+    run = hl.simulate(system, q0, v0, **how)
+    across = np.stack([-run.v[:, 1], run.v[:, 0]], axis=1) / np.linalg.norm(run.v, axis=1)[:, None]
+    rate = float(metric.rate(q0))
+    turned = metric.stability(run, start=[0.0, 0.0], rate=across[0] * np.linalg.norm(v0) / rate)
+    field, _ = hl.geometry.jacobi(metric, q0, v0 / rate, [0.0, 0.0], [-v0[1] / rate, v0[0] / rate], turned.s[::100])
+    np.testing.assert_allclose(turned.field[::100], field, rtol=0, atol=1e-8)
+    size = 1e-5
+    ends = [hl.simulate(system, q0, turn(v0, angle), **how).q for angle in (size, -size)]
+    apart = np.sum((ends[0] - ends[1]) / (2 * size) * across, axis=1)
+    np.testing.assert_allclose(np.sum(turned.field * across, axis=1), apart, rtol=0, atol=1e-7 * np.max(np.abs(apart)))
+    np.testing.assert_allclose(turned.curvature[0], metric.curvature.gaussian(q0), rtol=1e-10)
+
+
+def turn(v, angle):
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) @ v
+
+
+@pytest.mark.proof
+def test_the_growth_of_the_jacobi_field_is_the_lyapunov_exponent(chaotic) -> None:
+    """For a chaotic motion, and for a regular one, where both fall towards zero."""
+    system, metric, q0, v0 = chaotic
+    how = {"dt": 0.05, "method": hl.Gauss(4)}
+    found = metric.stability(hl.simulate(system, q0, v0, 100.0, **how)).exponent
+    known = hl.lyapunov(system, q0, v0, 100.0, **how, count=1)
+    assert known.largest > 0.05
+    assert abs(found - known.largest) < known.errors[0]
+    regular = np.array([0.0, 0.1]), np.array([0.3, 0.0])
+    quiet = hl.jacobi_metric(system, system.energy(0.0, *regular))
+    assert abs(quiet.stability(hl.simulate(system, *regular, 100.0, **how)).exponent) < 0.3 * found
+
+
+def test_what_has_no_stability_by_the_jacobi_equation(oscillator) -> None:
+    run = hl.simulate(oscillator, [1.0], [0.0], 1.0, dt=0.1)
+    with pytest.raises(ValueError, match="one degree of freedom has no neighbours"):
+        hl.jacobi_metric(oscillator, 0.5).stability(run)
+    free = hl.System.from_lagrangian(lambda t, q, v: 0.5 * (v @ v), coordinates=("x", "y"))
+    straight = hl.simulate(free, [0.0, 0.0], [1.0, 0.0], 1.0, dt=0.1)
+    with pytest.raises(ValueError, match=r"the energy 2, and the run has other energies, 0\.5"):
+        hl.jacobi_metric(free, 2.0).stability(straight)
+    field = hl.jacobi_metric(free, 0.5).stability(straight, start=[0.0, 1.0], rate=[0.0, 1.0]).field
+    np.testing.assert_allclose(field[-1], [0.0, 2.0], atol=1e-13)  # a flat metric: straight lines part evenly
 
 
 @pytest.mark.parametrize("time, index", [(1.0, 0), (3.0, 0), (4.0, 1), (7.0, 2), (10.0, 3)])

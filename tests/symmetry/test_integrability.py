@@ -107,6 +107,40 @@ def test_an_edge_at_each_end_keeps_the_dumbbell_on_its_line() -> None:
     assert np.max(np.abs(found.position(on_line + 0.01))) > 1e-3
 
 
+@pytest.mark.parametrize("form, shift", [(along, 0.0), (across, np.pi / 2)])
+def test_a_path_leads_from_any_configuration_of_the_dumbbell_to_any_other(form, shift) -> None:
+    """The lecture's two questions. The centre moves in the direction q3, or q3 + π/2 with edges across the rod, so
+    any curve of the centre that begins and ends in the right directions is a path; here a cubic one."""
+
+    def path(first, last, s):
+        turned = (jnp.stack([cos(q[2] + shift), sin(q[2] + shift)]) for q in (first, last))
+        leave, arrive = (4.0 * direction for direction in turned)
+
+        def centre(s):
+            gap = last[:2] - first[:2]
+            return first[:2] + s * leave + s**2 * (3 * gap - 2 * leave - arrive) + s**3 * (leave + arrive - 2 * gap)
+
+        rate = jax.jacfwd(centre)(s)
+        return jnp.append(centre(s), jnp.arctan2(rate[1], rate[0]) - shift)
+
+    @jax.jit
+    @jax.vmap
+    def followed(first, last):
+        def at(s):
+            q, v = jax.jvp(lambda x: path(first, last, x), (s,), (jnp.ones(()),))
+            return q, form(q)[0] @ v / jnp.linalg.norm(v)
+
+        return jax.vmap(at)(jnp.linspace(0.0, 1.0, 201))
+
+    ends = np.random.default_rng(0).uniform(-3.0, 3.0, (2, 40, 3))
+    ends[:, 0] = [[0.0, 0.0, 0.0], [0.0, 2.0, 0.0] if shift == 0.0 else [2.0, 0.0, 0.0]]  # to the place beside it
+    q, slip = followed(*ends)
+    assert np.max(np.abs(slip)) < 1e-12
+    for k, wanted in ((0, ends[0]), (-1, ends[1])):
+        np.testing.assert_allclose(q[:, k, :2], wanted[:, :2], atol=1e-12)
+        np.testing.assert_allclose(np.exp(1j * q[:, k, 2]), np.exp(1j * wanted[:, 2]), atol=1e-12)
+
+
 def test_an_integrating_factor_makes_the_form_a_differential() -> None:
     def form(q):
         return jnp.exp(q[0] * q[1]) * jnp.stack([2 * q[0], 2 * q[1], -1.0])

@@ -102,8 +102,93 @@ def test_a_pendulum_by_elliptic_integrals(pendulum) -> None:
     fled = hl.quadrature(free, 1.0, start=2.0)
     assert (fled.kind, fled.period) == ("unbounded", np.inf)
     np.testing.assert_allclose(fled.turning, [1.0, np.inf], rtol=1e-14)
-    with pytest.raises(ValueError, match="not bounded"):
-        fled.motion(1.0)
+    assert fled.time(3.0) == pytest.approx(2.0, rel=1e-14)  # q² = 1 + 2t²
+    q, v = fled.motion([-2.0, 0.0, 2.0, 1e3])
+    np.testing.assert_allclose(q, np.sqrt(1 + 2 * np.array([-2.0, 0.0, 2.0, 1e3]) ** 2), rtol=1e-14)
+    np.testing.assert_allclose(v, 2 * np.array([-2.0, 0.0, 2.0, 1e3]) / q, atol=1e-14)
+
+
+def test_a_hyperbola_by_quadrature(kepler) -> None:
+    """The time from the turning point by Kepler's equation, far out and near."""
+    energy, momentum = 0.4, 1.5
+    found = hl.quadrature(hl.routh(kepler, {"phi": momentum}), energy, start=3.0)
+    axis, eccentricity = 1 / (2 * energy), np.sqrt(1 + 2 * energy * momentum**2)
+    assert found.turning[0] == pytest.approx(axis * (eccentricity - 1), rel=1e-14)
+    for r in (1.0, 3.0, 1e4):
+        angle = np.arccosh((r / axis + 1) / eccentricity)
+        expected = axis**1.5 * (eccentricity * np.sinh(angle) - angle)
+        assert found.time(r) == pytest.approx(expected, rel=1e-13)
+        place, speed = found.motion(expected)
+        assert float(place) == pytest.approx(r, rel=1e-13)
+        assert float(speed) == pytest.approx(np.sqrt(2 * (energy + 1 / r) - (momentum / r) ** 2), rel=1e-13)
+    with pytest.raises(ValueError, match=r"does not reach q = 0.1: it turns at 0.84"):
+        found.time(0.1)
+
+
+def test_motions_without_turning_points_and_to_infinity_in_a_finite_time() -> None:
+    power = hl.System.from_lagrangian(lambda t, q, v, p: 0.5 * v[0] ** 2 + p.k * q[0] ** 4, ("x",), {"k": 0.0})
+    free = hl.quadrature(power, 0.5, start=2.0)
+    assert free.kind == "unbounded"
+    np.testing.assert_allclose(free.motion([-3.0, 4.0]), [[-1.0, 6.0], [1.0, 1.0]], atol=1e-14)
+    assert free.time(-1.0) == pytest.approx(-3.0, rel=1e-14)
+    fast = hl.quadrature(power.with_parameters(k=1.0), 1.0, start=0.0)
+    with pytest.raises(ValueError, match=r"at t = 1.311.*infinity in a finite time"):
+        fast.motion(2.0)
+
+
+@pytest.fixture(scope="module")
+def body():
+    return hl.models.free_rigid_body()
+
+
+@pytest.mark.parametrize(
+    "moments, rate",
+    [
+        ((1.0, 2.0, 3.0), (0.8, 0.0, 1.1)),  # about the third axis
+        ((1.0, 2.0, 3.0), (0.9, 0.3, -0.2)),  # about the first
+        ((1.0, 1.0, 3.0), (0.6, 0.4, -1.6)),  # symmetric
+        ((3.0, 3.0, 3.0), (0.6, 0.4, 1.6)),  # a ball
+        ((1.0, 2.0, 3.0), (0.0, 1.5, 0.0)),  # about a principal axis
+    ],
+)
+def test_the_free_rigid_body_by_quadrature(body, moments, rate) -> None:
+    turned = body.with_parameters(dict(zip(("i1", "i2", "i3"), moments, strict=True)))
+    q0 = np.array([0.5, 0.5, -0.5, 0.5])
+    v0 = np.asarray(hl.SO3().lift(q0, np.array(rate)))
+    found = hl.quadrature(turned, start=(q0, v0))
+    run = hl.simulate(turned, q0, v0, 20.0, dt=0.01, method=hl.Gauss(4), save_every=100)
+    q, v = found.motion(run.t)
+    np.testing.assert_allclose(q, run.q, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(v, run.v, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.rates(found.period), rate, rtol=0, atol=1e-12)
+
+
+def test_how_much_the_rigid_body_rotates(body) -> None:
+    """Montgomery: 2ET/|M| less the solid angle that the momentum encloses in the body, here from its area."""
+    q0, v0 = [1.0, 0.0, 0.0, 0.0], 0.5 * np.array([0.0, 0.3, 0.5, 1.5])
+    found = hl.quadrature(body, start=(q0, v0))
+    times = np.linspace(0.0, found.period, 4001)
+    momentum = found.rates(times) * [1.0, 2.0, 3.0]
+    size = np.linalg.norm(momentum[0])
+    x, y, z = momentum.T / size
+    angle = np.unwrap(np.arctan2(y, x))
+    area = np.trapezoid(1 - z, angle)
+    expected = 2 * found.energy * found.period / size - area
+    assert found.turn % (2 * np.pi) == pytest.approx(expected % (2 * np.pi), abs=1e-6)
+
+
+def test_what_is_no_free_rigid_body(body, pendulum) -> None:
+    upright = [1.0, 0.0, 0.0, 0.0]
+    with pytest.raises(ValueError, match="not free"):
+        hl.quadrature(hl.models.heavy_top(), start=(upright, [0.0, 0.0, 0.0, 1.0]))
+    with pytest.raises(ValueError, match="systems on SO3"):
+        hl.quadrature(pendulum, start=([0.1], [0.0]))
+    with pytest.raises(ValueError, match="separatrix"):
+        hl.quadrature(body, start=(upright, 0.5 * np.array([0.0, 1.0, 0.0, np.sqrt(1 / 3)])))
+    with pytest.raises(ValueError, match="does not turn"):
+        hl.quadrature(body, start=(upright, [0.0, 0.0, 0.0, 0.0]))
+    with pytest.raises(ValueError, match="leave energy out"):
+        hl.quadrature(body, 1.0, start=(upright, [0.0, 1.0, 0.0, 0.0]))  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 def test_energies_that_no_motion_has(pendulum) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -57,9 +58,16 @@ class Fourier(AbstractCurve):
 
 
 class _ThroughPoints(AbstractCurve):
-    """A curve through points at equally spaced times."""
+    """A curve through points at equally spaced times; the last is followed by the first, full turns further on."""
 
     values: Rows
+    turns: Shape
+
+    def ends(self, i: Array) -> tuple[Array, Array, Array]:
+        """The points at both ends of piece i, and which point the second is."""
+        last = i + 1 == self.values.shape[0]
+        j = jnp.where(last, 0, i + 1)
+        return self.values[i], self.values[j] + jnp.where(last, 2.0 * jnp.pi, 0.0) * self.turns, j
 
     @property
     def pieces(self) -> int:
@@ -76,10 +84,9 @@ class Spline(_ThroughPoints):
     slopes: Rows
 
     def __call__(self, s: Scalar) -> Shape:
-        count = self.values.shape[0]
-        i, u = _piece(s, count)
-        j = jnp.where(i + 1 == count, 0, i + 1)
-        a, b, m, n = self.values[i], self.values[j], self.slopes[i], self.slopes[j]
+        i, u = _piece(s, self.values.shape[0])
+        a, b, j = self.ends(i)
+        m, n = self.slopes[i], self.slopes[j]
         bend = (1.0 - u) * (m - (b - a)) - u * (n - (b - a))
         return a + u * (b - a) + u * (1.0 - u) * bend
 
@@ -88,10 +95,9 @@ class Polygon(_ThroughPoints):
     """Points joined by straight lines, each passed in the same time."""
 
     def __call__(self, s: Scalar) -> Shape:
-        count = self.values.shape[0]
-        i, u = _piece(s, count)
-        a = self.values[i]
-        return a + u * (self.values[jnp.where(i + 1 == count, 0, i + 1)] - a)
+        i, u = _piece(s, self.values.shape[0])
+        a, b, _ = self.ends(i)
+        return a + u * (b - a)
 
 
 class Traced(AbstractCurve):
@@ -112,16 +118,58 @@ class Traced(AbstractCurve):
         return self.function(s)
 
 
+class Lines(AbstractCurve):
+    """Points joined by straight lines from the first to the last, each passed in the same time; it may be open."""
+
+    values: Rows
+
+    @property
+    def pieces(self) -> int:
+        return self.values.shape[0] - 1
+
+    @property
+    def dim(self) -> int:
+        return self.values.shape[1]
+
+    def __call__(self, s: Scalar) -> Shape:
+        i, u = _piece(s, self.pieces)
+        return self.values[i] + u * (self.values[i + 1] - self.values[i])
+
+
+class Joined(AbstractCurve):
+    """Curves one after the other, each beginning where the one before ends; all their pieces take the same time."""
+
+    parts: tuple[AbstractCurve, ...]
+
+    @property
+    def pieces(self) -> int:
+        return sum(part.pieces for part in self.parts)
+
+    @property
+    def dim(self) -> int:
+        return self.parts[0].dim
+
+    def __call__(self, s: Scalar) -> Shape:
+        counts = np.array([part.pieces for part in self.parts])
+        starts = np.cumsum(counts) - counts
+        i, _ = _piece(s, self.pieces)
+        which = jnp.sum(i >= jnp.asarray(starts)) - 1
+        u = (s * self.pieces - jnp.asarray(starts)[which]) / jnp.asarray(counts)[which]
+        return jax.lax.switch(which, [lambda at, part=part: part(at) for part in self.parts], u)
+
+
 def _piece(s: Scalar, count: int) -> tuple[Array, Array]:
     """The number of the piece that holds s, and where in it s lies, from 0 to 1."""
     i = jnp.clip(jnp.floor(s * count).astype(int), 0, count - 1)
     return i, s * count - i
 
 
-def spline(values: Rows) -> Spline:
+def spline(values: Rows, turns: Shape) -> Spline:
     """The spline through the rows; its slopes solve a cyclic tridiagonal system."""
     count = values.shape[0]
     one = np.eye(count)
     matrix = 4.0 * one + np.roll(one, 1, axis=1) + np.roll(one, -1, axis=1)
-    right = 3.0 * (jnp.roll(values, -1, axis=0) - jnp.roll(values, 1, axis=0))
-    return Spline(values, jnp.linalg.solve(jnp.asarray(matrix), right))
+    around = 2.0 * jnp.pi * turns
+    after, before = jnp.roll(values, -1, axis=0).at[-1].add(around), jnp.roll(values, 1, axis=0).at[0].add(-around)
+    right = 3.0 * (after - before)
+    return Spline(values, turns, jnp.linalg.solve(jnp.asarray(matrix), right))

@@ -13,10 +13,12 @@ import numpy as np
 from jaxtyping import Array
 
 from holonomy.locomotion.arrays import Algebra, AlgebraMap, Element, Row, Table
-from holonomy.spaces import SE2, AbstractGroup, AbstractSpace, Circle, Euclidean, Hyperbolic, Product, Sphere
+from holonomy.spaces import SE2, SE3, AbstractGroup, AbstractSpace, Circle, Euclidean, Hyperbolic, Product, Sphere
 from holonomy.types import Unchecked
 
 Constants: TypeAlias = tuple[tuple[tuple[float, ...], ...], ...]
+Block: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""Components of a displacement that are given together, and the entries of the algebra that they say something of."""
 _EXP_TERMS = 24
 _SQUARINGS = 3  # each doubles the rounding error; steps of reconstruction are short
 
@@ -57,6 +59,16 @@ class LieGroup(eqx.Module):
         return g
 
     @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Which components of a displacement may be prescribed on their own; all entries of the algebra occur once."""
+        return tuple(((i,), (i,)) for i in range(self.dim))
+
+    def miss(self, target: Row, g: Element, turned: Algebra) -> Algebra:
+        """Coordinates of a displacement near another, `target`, at which they vanish: one for each entry of the
+        algebra."""
+        return self.displacement(g, turned) - target
+
+    @property
     def commutative(self) -> bool:
         """Whether all brackets vanish."""
         return not np.any(np.asarray(self.structure))
@@ -93,6 +105,9 @@ class GroupSpace(LieGroup):
     def exp(self, xi: Algebra) -> Element:
         return self.space.group_exp(xi)
 
+    def __repr__(self) -> str:
+        return repr(self.space)
+
     def moved(self, g: Element) -> Row:
         if isinstance(self.space, SE2):
             return g[2:]
@@ -101,6 +116,25 @@ class GroupSpace(LieGroup):
     def displacement(self, g: Element, turned: Algebra) -> Row:
         """(x, y, theta) on SE(2), full turns counted; else the element."""
         return jnp.append(g[2:], turned[2]) if isinstance(self.space, SE2) else g
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """On SE(3) the quaternion as a whole and each coordinate of the place; of rotations the whole element."""
+        match self.space:
+            case SE2():
+                return super().blocks
+            case SE3():
+                return ((0, 1, 2, 3), (3, 4, 5)), ((4,), (0,)), ((5,), (1,)), ((6,), (2,))
+            case _:
+                return ((tuple(range(self.space.point_dim)), tuple(range(self.dim))),)
+
+    def miss(self, target: Row, g: Element, turned: Algebra) -> Algebra:
+        if isinstance(self.space, SE2):
+            return super().miss(target, g, turned)
+        between = self.space.compose(self.space.inverse(target), g)
+        if isinstance(self.space, SE3):
+            return jnp.concatenate([g[4:] - target[4:], self.space.group_log(between)[3:]])
+        return self.space.group_log(between)
 
 
 class Translations(LieGroup):
@@ -128,6 +162,9 @@ class Translations(LieGroup):
 
     def moved(self, g: Element) -> Row:
         return g
+
+    def __repr__(self) -> str:
+        return f"Euclidean(n={self.size})"
 
 
 class GroupProduct(LieGroup):
@@ -160,6 +197,23 @@ class GroupProduct(LieGroup):
     def displacement(self, g: Element, turned: Algebra) -> Row:
         parts = zip(self.factors, self._cut(g), self._cut_local(turned), strict=True)
         return jnp.concatenate([f.displacement(a, x) for f, a, x in parts])
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        found: list[Block] = []
+        first, entry = 0, 0
+        for f in self.factors:
+            found += [(tuple(first + i for i in a), tuple(entry + i for i in b)) for a, b in f.blocks]
+            first, entry = first + components(f), entry + f.dim
+        return tuple(found)
+
+    def miss(self, target: Row, g: Element, turned: Algebra) -> Algebra:
+        wanted = _cut(target, [components(f) for f in self.factors])
+        parts = zip(self.factors, wanted, self._cut(g), self._cut_local(turned), strict=True)
+        return jnp.concatenate([f.miss(t, a, x) for f, t, a, x in parts])
+
+    def __repr__(self) -> str:
+        return f"Product({', '.join(map(repr, self.factors))})"
 
     def _cut(self, g: Element) -> list[Array]:
         return _cut(g, [f.identity.shape[0] for f in self.factors])
@@ -202,6 +256,9 @@ class Isometries(LieGroup):
     def identity(self) -> Element:
         return jnp.eye(self.space.n + 1).reshape(-1)
 
+    def __repr__(self) -> str:
+        return f"Isometries({self.space!r})"
+
     def hat(self, xi: Algebra) -> Table:
         """The matrix that acts on points."""
         n = self.space.n
@@ -241,6 +298,20 @@ class Isometries(LieGroup):
         turn = self.matrix(self.compose(back, g))
         return jnp.append(place, jnp.arctan2(turn[1, 0], turn[0, 0]))
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        if self.space.n == 2:
+            return super().blocks
+        return ((tuple(range((self.space.n + 1) ** 2)), tuple(range(self.dim))),)
+
+    def miss(self, target: Row, g: Element, turned: Algebra) -> Algebra:
+        if self.space.n == 2:
+            return super().miss(target, g, turned)
+        between = self.matrix(self.compose(self.inverse(target), g))
+        first, second = np.triu_indices(self.space.n, 1)
+        turns = 0.5 * (between[second, first] - between[first, second])
+        return jnp.concatenate([self.space.radius * between[:-1, -1], turns])
+
 
 Group: TypeAlias = AbstractSpace | LieGroup
 """What a person may pass for a group."""
@@ -268,6 +339,11 @@ def as_group(space: Group) -> LieGroup:
                 f"{space!r} is not a group of motions; pass Euclidean(n), Circle(), SE2(), SE3(), SO3(), SO(n), a "
                 "Product of these, or locomotion.Isometries(space) for a sphere or hyperbolic space."
             )
+
+
+def components(lie: LieGroup) -> int:
+    """How many numbers a displacement in the group has."""
+    return sum(len(components) for components, _ in lie.blocks)
 
 
 def _unit_basis(n: int, sign: float) -> np.ndarray:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def connection_at(mover: Mover, r: Shape) -> Connection:
     """A(r)."""
     if mover.direct is not None:
-        return mover.direct(r)
+        return jnp.asarray(mover.direct(r))
     k = mover.lie.dim
     if mover.conditions is None:
         form = mover.form(r)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias, cast
+from typing import cast
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +12,7 @@ from jaxtyping import Array
 from holonomy.geometry.metric import Metric, christoffel
 from holonomy.locomotion import compiled
 from holonomy.locomotion.arrays import Algebra, Connection, Row, Shape, Table
-from holonomy.locomotion.gait import Gait, as_gait
+from holonomy.locomotion.gait import Gait, Loop, as_gait
 from holonomy.locomotion.groups import Isometries
 from holonomy.locomotion.local_form import curvature_at
 from holonomy.locomotion.mover import Mover
@@ -22,13 +21,13 @@ from holonomy.locomotion.reconstruct import NODES, STAGES, WEIGHTS
 from holonomy.spaces import SO, Hyperbolic, Sphere
 from holonomy.types import AnyArray, ArrayLike, Count, Scalar, Unchecked
 
-Loop: TypeAlias = Gait | Callable[[Scalar], Row] | ArrayLike
-
 
 def holonomy(connection: Mover | Sphere | Hyperbolic | Metric | Unchecked, loop: Loop) -> AnyArray:
     r"""What comes back changed when a loop is closed: the holonomy of a connection around it.
 
-    `loop` is a `Gait`, a smooth function on [0, 1] that ends where it begins, or an array of points joined by lines.
+    `loop` is a `Gait`; a smooth function on [0, 1] that ends where it begins; a list of pieces, each a function on
+    [0, 1] or an array of points joined by lines, that begins where the one before ends; or an array of points joined by
+    lines.
 
     - A `Mover`: the element of its group that the loop of shapes moves it by, \(\dot g = -gA(r)\dot r\), g(0) the
       identity.

@@ -14,32 +14,39 @@ from holonomy.locomotion import compiled, wong
 from holonomy.locomotion.arrays import Row
 from holonomy.locomotion.curves import Fourier
 from holonomy.locomotion.gait import Gait
-from holonomy.locomotion.groups import GroupSpace, Isometries, LieGroup, Translations
 from holonomy.locomotion.local_form import connection_at, curvature_at, power_at
 from holonomy.locomotion.mover import Mover
 from holonomy.locomotion.reconstruct import Journey, begin, reconstruct, step
 from holonomy.locomotion.search import jacobian, least_cost, newton
-from holonomy.spaces import SE2
 from holonomy.types import Number, VectorLike
 
 _HARMONICS = 9
 _STEPS = 24  # of reconstruction while searching
 _NODES = 8  # times at which the unknowns of Wong's equations are taken; divides _STEPS
 _COARSE = 7  # harmonics of the gait from which Wong's equations are solved
+_ON_GROUP = 1e-8  # how far a displacement may be from the group that it is passed as an element of
 _CLOSE = 1e-9  # relative: how well the displacement must be met
+_SHRINKINGS = 20  # of a first guess until it is allowed
 _KEPT = 1e-10  # relative size of Fourier coefficients of an extremal that are kept; below are errors of integration
 
 
 class Problem(NamedTuple):
-    """Which components of the displacement are wanted, and their values."""
+    """The displacement that is wanted, the entries of the algebra in which it must be met, and the element of the
+    algebra that leads towards it."""
 
-    wanted: np.ndarray
     target: np.ndarray
+    wanted: np.ndarray
+    towards: np.ndarray
 
     @property
     def scale(self) -> float:
         """The size of the displacement."""
-        return float(np.linalg.norm(self.target))
+        return float(np.linalg.norm(self.towards))
+
+
+class _Task(NamedTuple):
+    mover: Mover
+    target: Row
 
 
 def optimal_gait(
@@ -52,8 +59,9 @@ def optimal_gait(
 ) -> Gait:
     r"""The gait of period 1 that moves the body by a displacement at the least cost \(\frac12\int G\dot r\dot r\,dt\).
 
-    `displacement` is as `perform` reports it, on SE(2) (x, y, theta); components that are None are free. Ask for zero
-    net rotation explicitly. Where the group does not commute the result depends on the frame at the start, so that the
+    `displacement` is as `perform` reports it, on SE(2) (x, y, theta), on SO(3) a quaternion, on SE(3) a quaternion and
+    a place; components that are None are free, those of a rotation only together. Ask for zero net rotation
+    explicitly. Where the group does not commute the result depends on the frame at the start, so that the
     gait begins at a shape of its own.
 
     ``method="wong"`` solves Wong's equations (`wong`) for a closed loop: unknown are the first shape, its momentum and
@@ -82,26 +90,44 @@ def optimal_gait(
 
 def _problem(mover: Mover, displacement: object) -> Problem:
     given = list(np.ravel(np.asarray(displacement, dtype=object)))
-    size = _coordinates(mover.lie)
-    if size is None:
-        raise ValueError(f"optimal_gait does not know coordinates of the group {mover.group!r}.")
-    if len(given) != size:
+    lie = mover.lie
+    none = np.asarray(lie.displacement(lie.identity, jnp.zeros(lie.dim)))
+    if len(given) != len(none):
         raise ValueError(
-            f"The displacement has {len(given)} components, but those of this mover have {size}; components that do "
-            "not matter are None."
+            f"The displacement has {len(given)} components, but those of this mover have {len(none)}; components that "
+            "do not matter are None."
         )
-    wanted = np.array([i for i, x in enumerate(given) if x is not None], int)
-    target = np.array([float(given[i]) for i in wanted])  # pyright: ignore[reportArgumentType]
-    if not len(wanted) or not np.any(target):
+    target, wanted = none.copy(), np.zeros(lie.dim, bool)
+    for components, entries in lie.blocks:
+        values = [given[i] for i in components]
+        if any(x is None for x in values):
+            if not all(x is None for x in values):
+                raise ValueError(
+                    f"The components {', '.join(map(str, components))} of the displacement are those of one rotation: "
+                    f"give all of them or None for all, but got {values}."
+                )
+            continue
+        target[list(components)] = [float(x) for x in values]
+        wanted[list(entries)] = True
+    _refuse_element(mover, target)
+    towards = -np.asarray(lie.miss(jnp.asarray(target), lie.identity, jnp.zeros(lie.dim))) * wanted
+    if not np.any(towards):
         raise ValueError("The displacement is zero or free in every component: the best gait is to rest.")
-    return Problem(wanted, target)
+    return Problem(target, np.flatnonzero(wanted), towards)
 
 
-def _coordinates(lie: LieGroup) -> int | None:
-    """How many components a displacement has, for groups where they are coordinates."""
-    if isinstance(lie, Translations) or (isinstance(lie, GroupSpace) and isinstance(lie.space, SE2)):
-        return lie.dim
-    return 3 if isinstance(lie, Isometries) and lie.space.n == 2 else None
+def _refuse_element(mover: Mover, target: np.ndarray) -> None:
+    """Raise for numbers that are no displacement, such as a quaternion that is not a unit."""
+    lie = mover.lie
+    good = np.all(np.isfinite(target))
+    if good and len(target) == len(lie.identity) and any(len(components) > 1 for components, _ in lie.blocks):
+        again = lie.compose(jnp.asarray(target), lie.inverse(jnp.asarray(target)))
+        good = np.abs(np.asarray(again) - np.asarray(lie.identity)).max() < _ON_GROUP
+    if not good:
+        raise ValueError(
+            f"The displacement {target.tolist()} is no element of {mover.group!r}. Pass one as hl.perform reports it; "
+            "group_exp of the group makes one from an element of the algebra."
+        )
 
 
 # ── A first guess ─────────────────────────────────────────────────────────────────────────────────────
@@ -116,11 +142,9 @@ def _first_guess(mover: Mover, problem: Problem, start: VectorLike | None) -> np
     if mover.shape_dim < 2:
         raise ValueError("A mover with one shape variable cannot swim (scallop theorem): every loop encloses nothing.")
     b = np.asarray(mover.curvature(centre))
-    towards = np.zeros(mover.lie.dim)
-    towards[problem.wanted] = problem.target / problem.scale
     w, u = np.linalg.eigh(np.asarray(mover.power(centre)))
     root = u / np.sqrt(w)  # columns orthonormal in the metric
-    field = root.T @ np.einsum("c,cij->ij", towards, b) @ root
+    field = root.T @ np.einsum("c,cij->ij", problem.towards / problem.scale, b) @ root
     if np.abs(field).max() < 1e-12:
         raise ValueError(
             f"The curvature at the shape {np.asarray(centre).tolist()} has no part along the displacement, so that no "
@@ -166,34 +190,40 @@ def _gait(rows: Float[Array, "rows shape"] | np.ndarray) -> Gait:
 
 
 def _outcome_along(
-    mover: Mover, rows: Float[Array, "rows shape"], direction: Float[Array, "rows shape"]
+    task: _Task, rows: Float[Array, "rows shape"], direction: Float[Array, "rows shape"]
 ) -> tuple[Row, Row]:
-    """Displacement, cost and least margins of a gait, and their derivative in a direction of its coefficients."""
+    """How far a gait misses the displacement, its cost and least margins, and their derivative in a direction of its
+    coefficients."""
+    mover = task.mover
 
     def value(x: Float[Array, "rows shape"]) -> Row:
         journey = reconstruct(mover, _gait(x), _STEPS, jnp.zeros(0))
-        moved = mover.lie.displacement(journey.g, journey.turned)
-        return jnp.concatenate([moved, 0.5 * journey.energy[None], journey.margins])
+        miss = mover.lie.miss(task.target, journey.g, journey.turned)
+        return jnp.concatenate([miss, 0.5 * journey.energy[None], journey.margins])
 
     return jax.jvp(value, (rows,), (direction,))
 
 
 def _descend(mover: Mover, problem: Problem, first: np.ndarray, *, coarse: bool = False) -> Gait:
-    size = _coordinates(mover.lie) or 0
+    size, task = mover.lie.dim, _Task(mover, jnp.asarray(problem.target))
     w, u = np.linalg.eigh(np.asarray(mover.power(first[0])))
     root = u / np.sqrt(w)  # the search is in coordinates in which the metric of power is 1 in the middle
     rows = np.concatenate([problem.wanted, np.arange(size, size + 1 + len(mover.sentences))])
-    weights, aim = np.ones(len(rows)), np.zeros(len(rows))
-    weights[: len(problem.wanted)], aim[: len(problem.wanted)] = 1.0 / problem.scale, problem.target
+    weights = np.ones(len(rows))
+    weights[: len(problem.wanted)] = 1.0 / problem.scale
 
     def place(y: np.ndarray) -> np.ndarray:
         return y.reshape(first.shape) @ root.T
 
     def look(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, slopes = jacobian(_outcome_along, mover, place(y))
+        values, slopes = jacobian(_outcome_along, task, place(y))
         slopes = (slopes.reshape(-1, *first.shape) @ root).reshape(len(values), -1)
-        return weights * (values[rows] - aim), weights[:, None] * slopes[rows]
+        return weights * values[rows], weights[:, None] * slopes[rows]
 
+    for _ in range(_SHRINKINGS):
+        if np.all(look((first @ np.linalg.inv(root).T).ravel())[0][len(problem.wanted) + 1 :] > 0):
+            break
+        first = np.concatenate([first[:1], 0.7 * first[1:]])  # a guess that leaves the allowed shapes
     found, message = least_cost(look, (first @ np.linalg.inv(root).T).ravel(), len(problem.wanted), coarse=coarse)
     gap = np.abs(look(found)[0][: len(problem.wanted)]).max()
     if not gap < (1e-3 if coarse else 1e-6):
@@ -208,16 +238,16 @@ def _descend(mover: Mover, problem: Problem, first: np.ndarray, *, coarse: bool 
 
 
 def _miss_along(
-    mover: Mover, nodes: Float[Array, "nodes both"], direction: Float[Array, "nodes both"]
+    task: _Task, nodes: Float[Array, "nodes both"], direction: Float[Array, "nodes both"]
 ) -> tuple[Row, Row]:
     r"""What is left of the conditions for a closed extremal, and its derivative in a direction of the unknowns.
 
     The unknowns are shape, its momentum and the body's momentum at several times (multiple shooting, since extremals
     part fast). First the gaps between the pieces; then, from the end to the start, the change of the shape and of
-    \(G\dot r + A^\top\mu\), whose vanishing makes the first shape the best one; then the displacement; then the
-    momenta dual to its components, which vanish for those that are free.
+    \(G\dot r + A^\top\mu\), whose vanishing makes the first shape the best one; then how far the displacement is
+    missed; then the momenta dual to its components, which vanish for those that are free.
     """
-    count, n = nodes.shape[0], mover.shape_dim
+    mover, count, n = task.mover, nodes.shape[0], task.mover.shape_dim
 
     def value(z: Float[Array, "nodes both"]) -> Row:
         r, pi, mu = z[:, :n], z[:, n : 2 * n], z[:, 2 * n :]
@@ -230,11 +260,11 @@ def _miss_along(
         dual = _shape_momentum(mover, ends[-1]) - _shape_momentum(mover, z[0])
 
         def nearby(omega: Row) -> Row:
-            return mover.lie.displacement(mover.lie.compose(g, mover.lie.exp(omega)), turned + omega)
+            return mover.lie.miss(task.target, mover.lie.compose(g, mover.lie.exp(omega)), turned + omega)
 
         slope = jax.jacfwd(nearby)(jnp.zeros(mover.lie.dim))
-        moved = mover.lie.displacement(g, turned)
-        return jnp.concatenate([gaps, last.r[-1] - r[0], dual, moved, jnp.linalg.solve(slope.T, last.mu[-1])])
+        miss = mover.lie.miss(task.target, g, turned)
+        return jnp.concatenate([gaps, last.r[-1] - r[0], dual, miss, jnp.linalg.solve(slope.T, last.mu[-1])])
 
     return jax.jvp(value, (nodes,), (direction,))
 
@@ -245,23 +275,21 @@ def _shape_momentum(mover: Mover, state: Row) -> Row:
 
 
 def _extremal(mover: Mover, problem: Problem, guess: Gait) -> Gait:
-    n, k, size = mover.shape_dim, mover.lie.dim, _coordinates(mover.lie) or 0
+    n, k, task = mover.shape_dim, mover.lie.dim, _Task(mover, jnp.asarray(problem.target))
     nodes = _first_nodes(mover, guess)
     scale = np.concatenate([np.ones(n), np.full(n, np.abs(nodes[:, n : 2 * n]).max()), np.full(k, 1.0)])
     scale[2 * n :] = np.abs(nodes[:, 2 * n :]).max()
     units = np.tile(scale, len(nodes))
     inner = (len(nodes) - 1) * len(scale)
-    free = np.setdiff1d(np.arange(size), problem.wanted)
+    free = np.setdiff1d(np.arange(k), problem.wanted)
     after = inner + 2 * n
-    rows = np.concatenate([np.arange(after), after + problem.wanted, after + size + free])
+    rows = np.concatenate([np.arange(after), after + problem.wanted, after + k + free])
     sizes = [units[:inner], scale[: 2 * n], np.full(len(problem.wanted), problem.scale), np.full(len(free), scale[-1])]
     weights = 1.0 / np.concatenate(sizes)
-    aim = np.zeros(len(rows))
-    aim[after : after + len(problem.wanted)] = problem.target
 
     def look(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, slopes = jacobian(_miss_along, mover, z.reshape(nodes.shape))
-        return weights * (values[rows] - aim), weights[:, None] * slopes[rows]
+        values, slopes = jacobian(_miss_along, task, z.reshape(nodes.shape))
+        return weights * values[rows], weights[:, None] * slopes[rows]
 
     z, left = newton(look, nodes.ravel(), units)
     if not left < _CLOSE:

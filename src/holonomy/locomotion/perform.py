@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from holonomy.geometry.metric import known
 from holonomy.locomotion import compiled
-from holonomy.locomotion.gait import Gait
+from holonomy.locomotion.gait import Gait, largest_gap
 from holonomy.locomotion.momentum import momentum_dim
 from holonomy.locomotion.mover import Mover
 from holonomy.locomotion.reconstruct import Journey, Outcome, begin, outcome, resolved, step
@@ -101,7 +101,7 @@ class Performance:
 
 
 def perform(
-    mover: Mover, gait: Gait | Unchecked, *, momentum: VectorLike | None = None, steps: int | None = None
+    mover: Mover | Unchecked, gait: Gait | Unchecked, *, momentum: VectorLike | None = None, steps: int | None = None
 ) -> Performance:
     """One period of a gait, performed from the identity: displacement, path, energy, efficiency.
 
@@ -112,6 +112,10 @@ def perform(
     Raises `ValueError` where the gait is for another number of shape variables, leaves the shapes that the mover can
     take, or cannot be followed.
     """
+    if not isinstance(mover, Mover):
+        raise ValueError(
+            f"perform takes a mover, such as hl.Purcell() or hl.Mover.from_momentum(system, group), but got {mover!r}."
+        )
     if not isinstance(gait, Gait):
         raise ValueError(f"perform takes a Gait, such as Gait.ellipse(...) or Gait.points(array), but got {gait!r}.")
     if gait.shape_dim != mover.shape_dim:
@@ -122,7 +126,7 @@ def perform(
     start = _momentum(mover, momentum)
     if known(mover, gait, start):
         found, count = resolved(mover, gait, start, steps)
-        _refuse_open(mover, np.asarray(found.gap))
+        _refuse_open(mover, found)
         _refuse_bad(mover, found.journey)
         return Performance(mover, gait, start, found, count)
     count = _STEPS * gait.path.pieces if steps is None else int(steps)
@@ -141,10 +145,11 @@ def _momentum(mover: Mover, given: VectorLike | None) -> AnyArray:
     return value
 
 
-def _refuse_open(mover: Mover, gap: np.ndarray) -> None:
+def _refuse_open(mover: Mover, found: Outcome) -> None:
     """Raise if a shape variable that is no angle ends elsewhere."""
-    for c, change in zip(mover.coordinates, gap, strict=True):
-        if c.kind != "angle" and abs(change) > 1e-6:
+    gap, first, size = (np.asarray(x) for x in (found.gap, found.first, found.size))
+    for c, change, most in zip(mover.coordinates, gap, largest_gap(first, size), strict=True):
+        if c.kind != "angle" and not abs(change) <= most:
             raise ValueError(
                 f"The gait is open: {c.name} ends {change:.6g} away from where it begins, and it is not an angle."
             )

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 
 from holonomy.locomotion import compiled
 from holonomy.locomotion.arrays import Algebra, Element, Row
-from holonomy.locomotion.gait import Gait
+from holonomy.locomotion.gait import Gait, extent
 from holonomy.locomotion.local_form import connection_at, margins_at, power_at
 from holonomy.locomotion.momentum import drift
 from holonomy.locomotion.mover import Mover
@@ -168,20 +168,24 @@ def _least(at: Journey, margins: Float[Array, "stages limits"], r: Float[Array, 
 
 
 class Outcome(NamedTuple):
-    """A journey as it is reported: the displacement, its translational part, and how far the loop is from closed."""
+    """A journey as it is reported: the displacement, its translational part, how far the loop is from closed, where it
+    begins and how large it is."""
 
     journey: Journey
     displacement: Row
     moved: Row
     gap: Row
+    first: Row
+    size: Row
 
 
 def outcome(mover: Mover, gait: Gait, steps: Count | int, momentum: Row) -> Outcome:
     """The journey of one period and what is said of it."""
     journey = reconstruct(mover, gait, steps, momentum)
     displacement = mover.lie.displacement(journey.g, journey.turned)
-    gap = gait.path(jnp.ones(())) - gait.path(jnp.zeros(()))
-    return Outcome(journey, displacement, mover.lie.moved(journey.g), gap)
+    first = gait.path(jnp.zeros(()))
+    gap = gait.path(jnp.ones(())) - first
+    return Outcome(journey, displacement, mover.lie.moved(journey.g), gap, first, extent(gait.path))
 
 
 def resolved(mover: Mover, gait: Gait, momentum: Row | np.ndarray, wanted: int | None = None) -> tuple[Outcome, int]:

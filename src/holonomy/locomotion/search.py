@@ -18,7 +18,7 @@ Derivative: TypeAlias = Callable[[Tree, Array, Array], tuple[Array, Array]]
 Look: TypeAlias = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Values and their derivatives, one row for each value."""
 
-_OUTSIDE = 1e6  # stands for values that are not finite: a line search turns back from them
+_OUTSIDE = 1e6  # stands for values that are not finite or not allowed: a line search turns back from them
 
 
 def jacobian(function: Derivative, data: Tree, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -44,9 +44,12 @@ def least_cost(look: Look, begin: np.ndarray, conditions: int, *, coarse: bool =
         key = x.tobytes()
         if key not in seen:
             found, slopes = look(x)
-            if not (np.all(np.isfinite(found)) and np.all(np.isfinite(slopes))):
+            # outside the limits a cost may be negative without bound, and draw the search away
+            allowed = np.all(found[conditions + 1 :] > 0)
+            if not (allowed and np.all(np.isfinite(found)) and np.all(np.isfinite(slopes))):
                 found, slopes = np.full_like(found, _OUTSIDE), np.zeros_like(slopes)
                 found[conditions + 1 :] = -_OUTSIDE
+            found, slopes = _bounded(found, slopes, conditions + 1)
             seen.clear()
             seen[key] = found, slopes
         return seen[key]
@@ -72,6 +75,14 @@ def least_cost(look: Look, begin: np.ndarray, conditions: int, *, coarse: bool =
             break
         x = x - np.linalg.lstsq(slope, gap, rcond=1e-10)[0]
     return x, str(found.message)
+
+
+def _bounded(found: np.ndarray, slopes: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """The values with margins m, from the first on, replaced by m/(1 + |m|): of the order of 1 in any units, since a
+    search does badly with conditions of very different sizes."""
+    m = found[first:]
+    share = 1.0 / (1.0 + np.abs(m))
+    return np.append(found[:first], m * share), np.concatenate([slopes[:first], slopes[first:] * share[:, None] ** 2])
 
 
 def newton(look: Look, z: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, float]:

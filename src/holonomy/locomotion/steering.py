@@ -19,7 +19,7 @@ from holonomy.locomotion import compiled
 from holonomy.locomotion.arrays import Row, Shape
 from holonomy.locomotion.curves import AbstractCurve
 from holonomy.locomotion.gait import Gait
-from holonomy.locomotion.groups import GroupSpace, Translations
+from holonomy.locomotion.groups import GroupSpace, Translations, components
 from holonomy.locomotion.mover import Mover
 from holonomy.locomotion.reconstruct import begin, reconstruct, step
 from holonomy.locomotion.search import jacobian, least_cost
@@ -34,6 +34,7 @@ _DEGREE = 13  # of the polynomials
 _STEPS = 24  # of reconstruction while searching
 _TIMES = 200  # steps of integration under constraints
 _STARTS = 3  # first guesses, of which the best result is taken
+_ON_GROUP = 1e-8  # how far a place may be from the group that it is passed as an element of
 _MISS = 1e-7  # relative: how well the goal must be met
 
 
@@ -52,10 +53,11 @@ def steer(
 ) -> Steering:
     r"""The motion of least cost from one configuration to another: a sub-Riemannian geodesic.
 
-    For a `Mover` a configuration is its place as `perform` reports it (on SE(2) x, y, theta), then its shape; the
-    cost is that of the power metric. For a `System` with velocity constraints, whose points are coordinates, it is the
-    coordinates, and the cost is that of the kinetic energy; potential and forces play no part, since a motor does the
-    work. The result is the best of searches from several first guesses, which `seed` chooses; it is a local minimum.
+    For a `Mover` a configuration is its place as `perform` reports it (on SE(2) x, y, theta, on SO(3) a quaternion),
+    then its shape; the cost is that of the power metric. For a `System` with velocity constraints, whose points are
+    coordinates, it is the coordinates, and the cost is that of the kinetic energy; potential and forces play no part,
+    since a motor does the work. The result is the best of searches from several first guesses, which `seed` chooses;
+    it is a local minimum.
 
     Raises `ValueError` where no motion to the goal is found.
     """
@@ -120,32 +122,35 @@ class _Task(eqx.Module):
     mover: Mover
     first: Shape
     last: Shape
+    target: Row
 
 
 def _moved_along(task: _Task, waves: Array, direction: Array) -> tuple[Row, Row]:
     def value(x: Array) -> Row:
         gait = Gait(_Path(task.first, task.last, x), 1.0)
         journey = reconstruct(task.mover, gait, _STEPS, jnp.zeros(0))
-        moved = task.mover.lie.displacement(journey.g, journey.turned)
-        return jnp.concatenate([moved, 0.5 * journey.energy[None], journey.margins])
+        miss = task.mover.lie.miss(task.target, journey.g, journey.turned)
+        return jnp.concatenate([miss, 0.5 * journey.energy[None], journey.margins])
 
     return jax.jvp(value, (waves,), (direction,))
 
 
 def _steer_mover(mover: Mover, start: VectorLike, goal: VectorLike, rng: np.random.Generator) -> Steering:
-    lie, n = mover.lie, mover.shape_dim
-    if not isinstance(lie, Translations) and not (isinstance(lie, GroupSpace) and isinstance(lie.space, SE2)):
-        raise ValueError(f"steer knows places in a Euclidean space, on a circle or in SE2, not in {mover.group!r}.")
-    k = lie.dim
-    begun, wanted = _numbers("start", start, k + n), _numbers("goal", goal, k + n)
-    task = _Task(mover, mover.shape(begun[k:]), mover.shape(wanted[k:]))
-    target = _between(lie, begun[:k], wanted[:k])
-    scale = max(float(np.abs(target).max()), 1e-3)
+    lie, n, k = mover.lie, mover.shape_dim, mover.lie.dim
+    if not isinstance(lie, Translations | GroupSpace):
+        raise ValueError(
+            f"steer knows places in a Euclidean space, on a circle, in SE2, SE3 or SO(n), not in {mover.group!r}."
+        )
+    size = components(lie)
+    begun, wanted = _numbers("start", start, size + n), _numbers("goal", goal, size + n)
+    target = _between(lie, begun[:size], wanted[:size])
+    task = _Task(mover, mover.shape(begun[size:]), mover.shape(wanted[size:]), jnp.asarray(target))
+    scale = max(float(np.abs(lie.miss(task.target, lie.identity, jnp.zeros(k))).max()), 1e-3)
     shape = (_DEGREE, n)
 
     def look(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values, slopes = jacobian(_moved_along, task, x.reshape(shape))
-        values[:k] = (values[:k] - target) / scale
+        values[:k] = values[:k] / scale
         slopes = slopes.reshape(len(values), -1)
         slopes[:k] = slopes[:k] / scale
         return values, slopes
@@ -159,7 +164,7 @@ def _steer_mover(mover: Mover, start: VectorLike, goal: VectorLike, rng: np.rand
         found.append((float(np.abs(values[:k]).max()), float(values[k]), x))
     miss, cost, x = _chosen(found)
     places, shapes = compiled.call(_track, task, x.reshape(shape))
-    placed = np.stack([_placed(lie, begun[:k], row) for row in np.asarray(places)])
+    placed = np.stack([_placed(lie, begun[:size], row) for row in np.asarray(places)])
     return Steering(np.linspace(0.0, 1.0, len(placed)), np.concatenate([placed, shapes], axis=1), cost, miss * scale)
 
 
@@ -176,16 +181,25 @@ def _track(task: _Task, waves: Array) -> tuple[Array, Array]:
     return jnp.concatenate([start[None], rows]), jax.lax.map(gait.path, jnp.arange(4 * _STEPS + 1) / (4 * _STEPS))
 
 
-def _between(lie: object, start: np.ndarray, goal: np.ndarray) -> np.ndarray:
+def _between(lie: Translations | GroupSpace, start: np.ndarray, goal: np.ndarray) -> np.ndarray:
     """The displacement that leads from one place to another."""
     change = goal - start
-    return change if isinstance(lie, Translations) else np.append(_turned(-start[2], change[:2]), change[2])
+    if isinstance(lie, Translations):
+        return change
+    if isinstance(lie.space, SE2):
+        return np.append(_turned(-start[2], change[:2]), change[2])
+    for name, place in (("start", start), ("goal", goal)):
+        if not np.abs(np.asarray(lie.space.project(place)) - place).max() < _ON_GROUP:
+            raise ValueError(f"The place {place.tolist()} of {name} is no element of {lie.space!r}.")
+    return np.asarray(lie.compose(lie.inverse(jnp.asarray(start)), jnp.asarray(goal)))
 
 
-def _placed(lie: object, start: np.ndarray, moved: np.ndarray) -> np.ndarray:
+def _placed(lie: Translations | GroupSpace, start: np.ndarray, moved: np.ndarray) -> np.ndarray:
     if isinstance(lie, Translations):
         return start + moved
-    return np.append(start[:2] + _turned(start[2], moved[:2]), start[2] + moved[2])
+    if isinstance(lie.space, SE2):
+        return np.append(start[:2] + _turned(start[2], moved[:2]), start[2] + moved[2])
+    return np.asarray(lie.compose(jnp.asarray(start), jnp.asarray(moved)))
 
 
 def _turned(angle: Number, v: np.ndarray) -> np.ndarray:

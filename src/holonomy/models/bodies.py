@@ -112,6 +112,43 @@ def cloth(
     return build(space, _grid(space, (rows, columns), spacing), _pairs(joined), **options)
 
 
+def mesh(
+    space: AbstractSpace, corners: PointLike, triangles: Unchecked, *, refine: int = 0, **options: Unchecked
+) -> Placed:
+    """Triangles with these corners in the tangent space, joined along their edges.
+
+    **Arguments:** `corners`, (corners, dim); `triangles`, rows of three corners; `refine`, how often every triangle is
+    cut into four at the middles of its edges. Vertices that triangles share are one.
+    """
+    _refuse_few("mesh", "refine", refine, 0)
+    shape = [np.asarray(corner, float) for corner in np.asarray(corners, float)]
+    faces = [tuple(int(i) for i in face) for face in triangles]
+    for face in faces:
+        if len(set(face)) != 3 or not all(0 <= i < len(shape) for i in face):
+            raise ValueError(f"A triangle has three different corners from 0 to {len(shape) - 1}; got {face}.")
+    for _ in range(refine):
+        shape, faces = _refined(shape, faces)
+    pairs = [(a, b) for a, b, c in faces for a, b in ((a, b), (b, c), (c, a))]
+    return build(space, np.array(shape), pairs, **options)
+
+
+def _refined(shape: list[np.ndarray], faces: list[tuple[int, ...]]) -> tuple[list[np.ndarray], list[tuple[int, ...]]]:
+    shape, middles = list(shape), {}
+
+    def middle(i: int, j: int) -> int:
+        key = (min(i, j), max(i, j))
+        if key not in middles:
+            middles[key] = len(shape)
+            shape.append(0.5 * (shape[i] + shape[j]))
+        return middles[key]
+
+    cut: list[tuple[int, ...]] = []
+    for a, b, c in faces:
+        ab, bc, ca = middle(a, b), middle(b, c), middle(c, a)
+        cut += [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+    return shape, cut
+
+
 def cubic_lattice(
     space: AbstractSpace, count: int, spacing: float = 1.0, *, shear: bool = True, **options: Unchecked
 ) -> Placed:

@@ -2,8 +2,10 @@
 
 from holonomy.symmetry.cyclic import cyclic
 from holonomy.symmetry.equilibria import Equilibrium, NormalModes, equilibria, normal_modes
+from holonomy.symmetry.free_rotation import FreeRotation
 from holonomy.symmetry.integrability import Integrability, integrability
 from holonomy.symmetry.jacobi_metric import JacobiMetric, jacobi_metric
+from holonomy.symmetry.jacobi_stability import JacobiStability
 from holonomy.symmetry.killing import KillingAlgebra, killing
 from holonomy.symmetry.least_action import StationaryPath, least_action
 from holonomy.symmetry.noether import Conserved, jacobi_integral, noether
@@ -13,8 +15,10 @@ from holonomy.symmetry.routh import ReducedSystem, routh
 __all__ = [
     "Conserved",
     "Equilibrium",
+    "FreeRotation",
     "Integrability",
     "JacobiMetric",
+    "JacobiStability",
     "KillingAlgebra",
     "NormalModes",
     "Quadrature",

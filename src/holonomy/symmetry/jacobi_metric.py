@@ -17,6 +17,7 @@ from holonomy.geometry import curvature, geodesic
 from holonomy.geometry.curvature import MetricCurvature
 from holonomy.motion import Run
 from holonomy.symmetry.along_run import integrals
+from holonomy.symmetry.jacobi_stability import JacobiStability, stability
 from holonomy.symmetry.natural import Natural, refuse_not_quadratic, refuse_others
 from holonomy.symmetry.samples import states
 from holonomy.systems import System
@@ -61,6 +62,17 @@ class JacobiMetric(eqx.Module):
     def parameter(self, run: Run) -> np.ndarray:
         """The length s of the metric at the saved times of a run of this energy."""
         return integrals(run, lambda t, q, v: 2.0 * (self.energy + self.natural.rest(q)))[:, 0]
+
+    def stability(self, run: Run, start: VectorLike | None = None, rate: VectorLike | None = None) -> JacobiStability:
+        """How neighbours of the same energy part from a motion: the Jacobi equation along a run of this energy.
+
+        **Arguments:** `start`, the displacement of a neighbour at the first saved time, by default one of length 1
+        orthogonal to the motion; `rate`, its covariant derivative by the length of the metric, by default zero.
+
+        **Fails** with `ValueError` for one degree of freedom, for a run of another energy, and for one that comes to
+        rest.
+        """
+        return stability(self, run, start, rate)
 
     def path(self, q0: VectorLike, direction: VectorLike, s: Numbers) -> AnyArray:
         """The points at lengths s of the geodesic from q0 in a direction of any length: the path of the motion."""

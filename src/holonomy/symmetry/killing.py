@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from holonomy.geometry.integrate import integrate
 from holonomy.motion import Run
 from holonomy.spaces import AbstractSpace
 from holonomy.symmetry import lie_algebra, prolongation
 from holonomy.symmetry.natural import Natural, refuse_not_quadratic, refuse_others
 from holonomy.symmetry.prolongation import Solution
 from holonomy.symmetry.samples import states
+from holonomy.symmetry.transport import Jet, Transport, compiled
 from holonomy.systems import System
+from holonomy.systems.parameters import number
 from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.taylor_polynomial import Expansion
-from holonomy.types import Number, Numbers, Tree, Vector, VectorLike
+from holonomy.types import Number, Numbers, Tree, VectorLike
 
 _ORDERS = (5, 6, 8)  # degrees of the Taylor polynomials that are tried until the dimension settles
 _ZERO = 1e-7  # components of fields of size 1 below this are zero
@@ -39,19 +39,19 @@ class KillingAlgebra:
     ``"homogeneous"`` where they carry every point to every other, else ``"neither"``; `orbit_dim` is the dimension of
     the set of points to which they carry one. `at` is the point at which they were found, `dims` the dimension for
     conditions of growing order, `gap` the smallest singular value that counts and the largest that does not, and
-    `extension` computes all fields at once.
+    `source` computes all fields at once.
     """
 
     system: System
     at: np.ndarray
-    fields: tuple[Callable[[Any], Any], ...] = field(repr=False)
+    fields: tuple[KillingField, ...] = field(repr=False)
     structure: np.ndarray
     algebra: str
     kind: str
     orbit_dim: int
     dims: tuple[int, ...]
     gap: tuple[float, float]
-    extension: _Extension = field(repr=False)
+    source: Source = field(repr=False)
 
     @property
     def dim(self) -> int:
@@ -67,11 +67,13 @@ class KillingAlgebra:
         Conserved where the Lagrangian has no part of first degree in v; with one (a magnetic field) use `noether`,
         which finds what must be added.
         """
-        return _momenta(self.extension, jnp.asarray(t, float), jnp.asarray(q, float), jnp.asarray(v, float))
+        rows = [jnp.asarray(x, float)[None] for x in (t, q, v)]
+        return jnp.asarray(compiled(self.source.momenta, *rows)[0])
 
     def momenta_along(self, run: Run) -> Float[Array, "times fields"]:
         """The momenta at the saved times of a run."""
-        return _momenta_along(self.extension, jnp.asarray(run.t), jnp.asarray(run.q), jnp.asarray(run.v))
+        rows = [jnp.asarray(x) for x in (run.t, run.q, run.v)]
+        return jnp.asarray(compiled(self.source.momenta, *rows))
 
     def __repr__(self) -> str:
         return f"{self.dim} symmetr{'y' if self.dim == 1 else 'ies'}, {self.algebra}, {self.kind}"
@@ -103,19 +105,19 @@ def killing(system: System | AbstractSpace, at: Numbers | None = None) -> Killin
     fields = prolongation.reduced_basis(solution.fields, frame)
     constants = prolongation.structure_constants(solution.of, fields)
     values, slopes = prolongation.values_and_slopes(fields, frame)
-    extension = _Extension(system, point, values, slopes)
+    source = Source(system, point, Jet(values, slopes))
     kind, orbit = _kind(solution)
     return KillingAlgebra(
         system=system,
         at=point,
-        fields=tuple([_Field(extension, i) for i in range(len(values))]),
+        fields=tuple([KillingField(source, unit) for unit in np.eye(len(values))]),
         structure=constants,
         algebra=lie_algebra.name(prolongation.structure_constants(solution.of, solution.fields)),
         kind=kind,
         orbit_dim=orbit,
         dims=solution.dims,
         gap=solution.gap,
-        extension=extension,
+        source=source,
     )
 
 
@@ -177,89 +179,55 @@ def _parts(local: Any, y: Any) -> dict[str, Any]:
     return found
 
 
-class _Extension(eqx.Module):
-    r"""The fields everywhere: \((\xi_k, \partial_j\xi_k)\) carried along the line from the point in its chart."""
+class Source:
+    """Where fields were found, and their jets there; what carries them elsewhere is made when it is first used."""
 
-    system: System
-    at: Tree
-    first: Tree
-    slopes: Tree
+    def __init__(self, system: System, at: np.ndarray, jet: Jet) -> None:
+        self.system, self.at, self.jet = system, at, jet
 
-    def metric(self, y: Vector) -> Tree:
-        """The kinetic metric in the chart at the point."""
-        return Natural(self.system.local(jnp.asarray(self.at))).metric(y)
+    @cached_property
+    def transport(self) -> Transport:
+        """The fields everywhere."""
+        origin = self.at if self.system.flat else np.zeros(self.system.space.dim)
+        with jax.ensure_compile_time_eval():  # also where it is first used within a traced function
+            return Transport(self.system, self.at, origin, self.jet)
 
-    def values(self, x: Tree) -> Tree:
-        """All fields at a point of the space, one row each."""
-        local = self.system.local(jnp.asarray(self.at))
-        y = x if self.system.flat else self.system.space.coordinates(self.at, x)
-        fields = self._carried(local.origin, y)
-        if self.system.flat:
-            return fields
-        return jax.vmap(lambda w: jax.jvp(local.point, (y,), (w,))[1])(fields)
+    def momenta(self, t: Tree, q: Tree, v: Tree) -> Tree:
+        """Their momenta at rows of states."""
 
-    def _carried(self, start: Tree, y: Tree) -> Tree:
-        n, count = y.shape[0], self.first.shape[0]
-        away = y - start
-        value, slope = jnp.asarray(self.first), jnp.asarray(self.slopes)
-        g, dg = self.metric(start), jax.jacfwd(self.metric)(start)
-        # lowered: xi_k = g_kl xi^l and its derivatives by j, (field, j, k)
-        lowered = jnp.einsum("kl,alj->ajk", g, slope) + jnp.einsum("klj,al->ajk", dg, value)
-        first = jnp.concatenate([value @ g, lowered.reshape(count, n * n)], axis=1)
+        def one(state: tuple[Tree, Tree, Tree]) -> Tree:
+            s, x, w = state
+            return self.transport.fields(x) @ jax.grad(self.system.raw_lagrangian, argnums=2)(s, x, w)
 
-        def rate(s: Tree, z: Tree) -> Tree:
-            z = z.reshape(count, n + n * n)
-            xi, f = z[:, :n], z[:, n:].reshape(count, n, n)
-            q = start + s * away
-            gamma, turn = self._connection(q)
-            bent = 2.0 * (jnp.einsum("ljki,al->aijk", turn, xi) + jnp.einsum("ljk,ail->aijk", gamma, f))
-            second = 0.5 * (bent + jnp.swapaxes(bent, 1, 2) - jnp.einsum("akij->aijk", bent))
-            parts = [jnp.einsum("j,ajk->ak", away, f), jnp.einsum("i,aijk->ajk", away, second).reshape(count, n * n)]
-            return jnp.concatenate(parts, axis=1).reshape(-1)
-
-        end = integrate(rate, first.reshape(-1), loop=True, watched=0).reshape(count, n + n * n)
-        return jnp.linalg.solve(self.metric(y), end[:, :n].T).T
-
-    def _connection(self, q: Tree) -> tuple[Tree, Tree]:
-        """Christoffel symbols and their derivatives, (l, j, k) and (l, j, k, i), from those of the metric."""
-        g, d, dd = self.metric(q), jax.jacfwd(self.metric)(q), jax.jacfwd(jax.jacfwd(self.metric))(q)
-
-        def lowered(slope: Tree) -> Tree:
-            return 0.5 * (jnp.swapaxes(slope, 1, 2) + slope - jnp.moveaxis(slope, 2, 0))
-
-        inverse = jnp.linalg.inv(g)
-        gamma = jnp.einsum("lm,mjk->ljk", inverse, lowered(d))
-        first = jax.vmap(lowered, in_axes=3, out_axes=3)(dd)
-        return gamma, jnp.einsum("lm,mjki->ljki", inverse, first - jnp.einsum("mni,njk->mjki", d, gamma))
+        return jax.lax.map(one, (t, q, v))
 
 
-class _Field(eqx.Module):
-    """One of the fields."""
+class KillingField:
+    """One of the fields, or a combination of several with constant weights, as in ``2 * fields[0] + fields[1]``."""
 
-    extension: _Extension
-    index: int = eqx.field(static=True)
+    def __init__(self, source: Source, weights: np.ndarray) -> None:
+        self.source, self.weights = source, weights
 
     def __call__(self, q: VectorLike) -> Tree:
-        return _values(self.extension, jnp.asarray(q, float))[self.index]
+        return jnp.asarray(self.weights) @ self.source.transport.fields_at(jnp.asarray(q, float))
 
+    def __add__(self, other: KillingField) -> KillingField:
+        if not isinstance(other, KillingField):
+            return NotImplemented
+        if other.source is not self.source:
+            raise ValueError("These fields come from two calls of hl.killing; add fields of one.")
+        return KillingField(self.source, self.weights + other.weights)
 
-@eqx.filter_jit
-def _values(extension: _Extension, q: Tree) -> Tree:
-    return extension.values(q)
+    def __mul__(self, factor: Number) -> KillingField:
+        return KillingField(self.source, np.asarray(number("factor", factor)) * self.weights)
 
+    __rmul__ = __mul__
 
-def _momentum(extension: _Extension, t: Tree, q: Tree, v: Tree) -> Tree:
-    return extension.values(q) @ jax.grad(extension.system.raw_lagrangian, argnums=2)(t, q, v)
+    def __neg__(self) -> KillingField:
+        return -1.0 * self
 
-
-@eqx.filter_jit
-def _momenta(extension: _Extension, t: Tree, q: Tree, v: Tree) -> Tree:
-    return _momentum(extension, t, q, v)
-
-
-@eqx.filter_jit
-def _momenta_along(extension: _Extension, t: Tree, q: Tree, v: Tree) -> Tree:
-    return jax.lax.map(lambda s: _momentum(extension, *s), (t, q, v))
+    def __sub__(self, other: KillingField) -> KillingField:
+        return self + -other
 
 
 def _kind(solution: Solution) -> tuple[str, int]:

@@ -3,13 +3,15 @@ r"""One degree of freedom by its energy integral.
 With \(E = \frac12 m(q) v^2 + V(q)\) a motion of energy E has \(v = \pm\sqrt{2(E - V)/m}\), and
 \(t = \int dq/v\). Between turning points a and b put \(q = \frac{a + b}2 + \frac{b - a}2\sin\theta\): then
 \(E - V = (q - a)(b - q)\,G(q)\) and \(dt/d\theta = \sqrt{m/(2G)}\) is a smooth function with period \(2\pi\), whose
-Fourier series gives the period and the motion to round-off.
+Fourier series gives the period and the motion to round-off. Where there is no second turning point the integral is
+taken in pieces (`holonomy.symmetry.escape`). A free rigid body has its own integrals
+(`holonomy.symmetry.free_rotation`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import equinox as eqx
 import jax
@@ -18,19 +20,20 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import brentq
 
+from holonomy.symmetry.escape import Escape
+from holonomy.symmetry.fourier import antiderivative
+from holonomy.symmetry.free_rotation import FreeRotation, free_rotation
 from holonomy.symmetry.natural import Natural, refuse_not_quadratic, refuse_others
 from holonomy.symmetry.samples import states
 from holonomy.systems import System
 from holonomy.systems.parameters import number
-from holonomy.types import Number, Numbers, Tree
+from holonomy.types import Number, Numbers, Tree, VectorLike
 
 _GRID = np.linspace(-10.0, 10.0, 4001)  # where a configuration with positive kinetic energy is looked for
 _REACH = 1e7  # of the first step: a motion that gets so far is not bounded
 _RATIO = 0.005  # by which steps grow: a barrier narrower than this part of its distance from the start is not seen
 _TURN = np.linspace(0.0, 2 * np.pi, 20001)[1:]  # where a barrier in the way of an angle is looked for
 _NEAR = 0.1  # of the half width: nearer to a turning point E - V is an integral of its slope, which cancels nothing
-_SAMPLES = (32, 64, 128, 256, 512, 1024, 2048, 4096)  # of the integrand over a period
-_RESOLVED = 1e-14  # of the mean: what the last Fourier coefficients may be
 _LEGENDRE = np.polynomial.legendre.leggauss(24)
 
 
@@ -41,7 +44,7 @@ class Quadrature:
     `kind` is ``"oscillation"`` between two turning points, ``"rotation"`` of an angle that always turns on, or
     ``"unbounded"``; `turning` are the turning points, infinite where there is none; `period` of the motion, infinite
     where it is not bounded; `energy` its energy. `motion(t)` gives the position and velocity, from the lower turning
-    point at t = 0, or for a rotation from the start.
+    point at t = 0 (or the only one), or without turning points from the start.
     """
 
     energy: float
@@ -49,31 +52,46 @@ class Quadrature:
     turning: tuple[float, float]
     period: float
     start: float
-    clock: _Clock | None = field(repr=False)
+    clock: _Clock | Escape = field(repr=False)
 
     def motion(self, t: Numbers) -> tuple[Float[np.ndarray, "*times"], Float[np.ndarray, "*times"]]:
         """Position and velocity at times t."""
-        if self.clock is None:
-            raise ValueError("The motion is not bounded, so it has no period and no Fourier series; use hl.simulate.")
         q, v = self.clock.motion(np.asarray(t, float))
         return np.asarray(q), np.asarray(v)
 
     def time(self, q: Number) -> float:
-        """The time at which a position is reached first."""
-        if self.clock is None:
-            raise ValueError("The motion is not bounded, so it has no period and no Fourier series; use hl.simulate.")
+        """The time at which a position is reached first after t = 0.
+
+        An unbounded motion without turning points passes positions behind its start at negative times.
+        """
         return self.clock.time(float(q))
 
 
-def quadrature(system: System, energy: Number, start: Number | None = None) -> Quadrature:
+@overload
+def quadrature(system: System, energy: Number, start: Number | None = None) -> Quadrature: ...
+
+
+@overload
+def quadrature(system: System, energy: None = None, *, start: tuple[VectorLike, VectorLike]) -> FreeRotation: ...
+
+
+def quadrature(
+    system: System, energy: Number | None = None, start: Number | tuple[VectorLike, VectorLike] | None = None
+) -> Quadrature | FreeRotation:
     """The motion of one degree of freedom with a given energy (Jacobi's integral), by the energy integral.
 
     **Arguments:** `start`, a position that the motion passes, needed where the potential has several wells; by default
     the place between -10 and 10 where the kinetic energy is largest. Other dimensions reduce to one by `hl.routh`.
+    For a free rigid body, a system on SO3, `start` is a state (q, v), which has the energy; its rotations follow from
+    elliptic functions and one integral.
 
     **Fails** with `ValueError` for more than one degree of freedom, for an energy below the potential, at a separatrix,
     where the period is infinite, and as `jacobi_metric` does.
     """
+    if isinstance(start, tuple):
+        if energy is not None:
+            raise ValueError("A start that is a state (q, v) has its energy; leave energy out.")
+        return free_rotation(system, *_state(start))
     if not system.flat or len(system.names) != 1:
         raise ValueError(
             f"hl.quadrature takes one degree of freedom, and this system has {len(system.names)}: "
@@ -82,6 +100,8 @@ def quadrature(system: System, energy: Number, start: Number | None = None) -> Q
     refuse_others(system, "hl.quadrature")
     sample = states(system, 1)[0][1]
     refuse_not_quadratic(system.local(jnp.asarray(sample)), sample, "hl.quadrature")
+    if energy is None:
+        raise ValueError("Pass the energy of the motion, such as system.energy(0.0, q, v).")
     value = float(number("energy", energy))
     well = _Well(Natural(system.local(jnp.asarray(sample))), value)
     at = _started(well, start)
@@ -93,7 +113,14 @@ def quadrature(system: System, energy: Number, start: Number | None = None) -> Q
     if angle and not np.isfinite(low) and not np.isfinite(high):
         clock = _Clock.turning(well, at)
         return Quadrature(value, "rotation", (low, high), clock.period, at, clock)
-    return Quadrature(value, "unbounded", (low, high), float("inf"), at, None)
+    escape = Escape.made(well.kinetic, well.slope, well.mass, low, high, at)
+    return Quadrature(value, "unbounded", (low, high), float("inf"), at, escape)
+
+
+def _state(start: Any) -> Any:
+    if len(start) != 2:
+        raise ValueError(f"start is a position, or for a free rigid body a state (q, v); got {len(start)} entries.")
+    return start
 
 
 class _Well(eqx.Module):
@@ -191,7 +218,8 @@ class _Clock:
     def between(well: _Well, low: float, high: float) -> _Clock:
         """An oscillation."""
         middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        return _Clock(well, middle, half, *_fourier(lambda theta: _rate(well, low, high, theta), well.energy))
+        mean, waves = antiderivative(lambda theta: _rate(well, low, high, theta), f"the energy {well.energy:g}")
+        return _Clock(well, middle, half, mean, *waves)
 
     @staticmethod
     def turning(well: _Well, start: float) -> _Clock:
@@ -201,7 +229,8 @@ class _Clock:
             q = start + theta
             return np.sqrt(well.mass(q) / (2 * well.kinetic(q)))
 
-        return _Clock(well, start, 0.0, *_fourier(rate, well.energy))
+        mean, waves = antiderivative(rate, f"the energy {well.energy:g}")
+        return _Clock(well, start, 0.0, mean, *waves)
 
     def _time(self, theta: Any) -> Any:
         k = np.arange(1, len(self.cosines) + 1)
@@ -259,27 +288,3 @@ def _rate(well: _Well, low: float, high: float, theta: np.ndarray) -> np.ndarray
             slopes = well.slope(places.ravel()).reshape(places.shape)
             product[near] = side * (slopes @ weights) / other[near]
     return np.sqrt(well.mass(q) / (2 * product))
-
-
-def _fourier(rate: Any, energy: float) -> tuple[float, np.ndarray, np.ndarray]:
-    """The mean of a periodic function, and the coefficients of the integral of the rest."""
-    for count in _SAMPLES:
-        theta = 2 * np.pi * (np.arange(count) + 0.5) / count  # not at the turning points themselves
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values = rate(theta)
-        if not np.all(np.isfinite(values)):
-            break
-        found = np.fft.rfft(values) / count * np.exp(-1j * np.pi * np.arange(count // 2 + 1) / count)
-        mean, waves = float(found[0].real), 2 * found[1 : count // 2]
-        tail = np.max(np.abs(waves[-len(waves) // 4 :]))
-        if tail < _RESOLVED * mean * 10:
-            kept = np.flatnonzero(np.abs(waves) > 1e-17 * mean)
-            waves = waves[: int(kept[-1]) + 1] if kept.size else waves[:1]
-            k = np.arange(1, len(waves) + 1)
-            # f = Re Σ wₖ exp(ikθ), so its integral is Re Σ wₖ/(ik) exp(ikθ)
-            whole = waves / (1j * k)
-            return mean, whole.real.copy(), -whole.imag
-    raise ValueError(
-        f"The integrand of the period is not smooth at the energy {energy:g}: the motion comes near an equilibrium, "
-        "where the period is infinite (a separatrix), or near a singularity. Choose another energy."
-    )

@@ -54,7 +54,7 @@ def _form(rods: int, route: str, heavy: bool, potential: Potential | None) -> Sy
     some = Masses(ones[1:], 0.5 * ones, 0.25 * ones, 0.2 * ones)
     numbers = {"base": jnp.asarray(rods - 1.0), **some.parameters(), **({"gravity": 1.0} if heavy else {})}
     make = {"sphere": _sphere, "chart": _chart, "embedding": _embedding, "rods": _rods}[route]
-    return make(rods, numbers, heavy, potential)
+    return replace(make(rods, numbers, heavy, potential), smooth=potential is None)
 
 
 def at(rods: int, p: Parameters) -> Surface:

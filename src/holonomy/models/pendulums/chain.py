@@ -26,9 +26,17 @@ Rods = Float[Array, "links d"]
 PerLink = Float[Array, " links"]
 Vector = Float[Array, " d"]
 
+_ROWS = 512
+"""Unknowns up to which a system is solved row by row, which is fastest in machine code; in XLA a row takes as long as
+several numbers in a pass over all."""
+
 
 def tridiagonal(diagonal: PerLink, beside: Float[Array, " gaps"], right: PerLink) -> PerLink:
     """The solution of a symmetric tridiagonal system whose diagonal dominates; `beside` has one entry less."""
+    return _row_by_row(diagonal, beside, right) if diagonal.shape[0] <= _ROWS else _halved(diagonal, beside, right)
+
+
+def _row_by_row(diagonal: PerLink, beside: Float[Array, " gaps"], right: PerLink) -> PerLink:
     zero = jnp.zeros(1, diagonal.dtype)
     before, after = jnp.concatenate([zero, beside]), jnp.concatenate([beside, zero])
 
@@ -49,32 +57,65 @@ def tridiagonal(diagonal: PerLink, beside: Float[Array, " gaps"], right: PerLink
     return jax.lax.scan(backward, none, rows, reverse=True)[1]
 
 
-def rod_tensions(e: Rods, rates: Rods, lengths: PerLink, masses: PerLink, free: Rods, pivot: Vector) -> PerLink:
-    """The tensions of massless rods; `free` are the accelerations of the bobs without rods, `pivot` that of the pivot.
+def _halved(diagonal: PerLink, beside: Float[Array, " gaps"], right: PerLink) -> PerLink:
+    """Every other unknown is eliminated at once, which leaves a system of the same kind (cyclic reduction)."""
+    n = diagonal.shape[0]
+    # An unknown more that stands alone, where their number is even: each one that goes has two neighbours.
+    more = 1 - n % 2
+    diagonal, right = jnp.pad(diagonal, (0, more), constant_values=1.0), jnp.pad(right, (0, more))
+    beside = jnp.pad(beside, (0, more))
+    low, high = beside[::2], beside[1::2]  # from each one that goes to the one before and after it
+    pivots, given = 1.0 / diagonal[1::2], right[1::2]
+    down, up, part = low * pivots, high * pivots, given * pivots
+    kept = diagonal[::2] - _both(low * down, high * up)
+    x = tridiagonal(kept, -low * up, right[::2] - _both(low * part, high * part))
+    between = part - down * x[:-1] - up * x[1:]
+    return jnp.concatenate([jnp.stack([x[:-1], between], axis=1).reshape(-1), x[-1:]])[:n]
 
-    A tension is positive where the rod pulls.
-    """
+
+def _both(before: PerLink, after: PerLink) -> Float[Array, " kept"]:
+    """What those that go add to the one before and to the one after them."""
+    zero = jnp.zeros(1, before.dtype)
+    return jnp.concatenate([before, zero]) + jnp.concatenate([zero, after])
+
+
+def rod_tensions(cosines: Float[Array, " gaps"], masses: PerLink, right: PerLink) -> PerLink:
+    r"""The tensions of massless rods from \(e_i\cdot e_{i+1}\) and the right-hand side above; positive where a rod
+    pulls."""
     below = 1.0 / masses
     above = jnp.concatenate([jnp.zeros(1, below.dtype), below[:-1]])
-    jumps = free - jnp.concatenate([pivot[None], free[:-1]])
-    right = lengths * jnp.sum(rates * rates, axis=1) + jnp.sum(e * jumps, axis=1)
-    return tridiagonal(above + below, -jnp.sum(e[1:] * e[:-1], axis=1) * below[:-1], right)
+    return tridiagonal(above + below, -cosines * below[:-1], right)
 
 
-def massless_rods(
-    e: Rods, rates: Rods, lengths: PerLink, masses: PerLink, free: Rods, couples: Rods, pivot: Vector
-) -> Rods:
-    r"""The accelerations of the nodes' differences, \(a_i - a_{i-1}\), of a chain of massless rods.
+def turned(sines: Float[Array, " gaps"], masses: PerLink, tensions: PerLink) -> PerLink:
+    r"""What the tensions add to \(l_i\ddot\theta_i\) of rods in the plane, from the sines of the angles between them.
 
-    `couples` are generalised forces on the rods' directions; on a massless rod they act as a pair of forces
-    \(\pm c_i/l_i\) at its ends.
+    Rod i is turned by its neighbours alone, its own tension acts along it.
     """
+    zero, across = jnp.zeros(1, sines.dtype), sines / masses[:-1]
+    return jnp.concatenate([tensions[1:] * across, zero]) - jnp.concatenate([zero, tensions[:-1] * across])
+
+
+def pulled(e: Rods, masses: PerLink, tensions: PerLink) -> Rods:
+    r"""What the tensions add to the accelerations of the nodes' differences, \(a_i - a_{i-1}\), in space."""
+    pulls = tensions[:, None] * e
+    added = (jnp.concatenate([pulls[1:], jnp.zeros_like(pulls[:1])]) - pulls) / masses[:, None]
+    return added - jnp.concatenate([jnp.zeros_like(added[:1]), added[:-1]])
+
+
+def jumps(gravity: Vector, pivot: Vector, loads: Rods | None, masses: PerLink) -> Float[Array, "rows d"]:
+    r"""\(a^0_i - a^0_{i-1}\) of bobs with these forces on them besides gravity; one row where all others vanish."""
+    if loads is None:
+        return (gravity - pivot)[None]
+    free = gravity[None] + loads / masses[:, None]
+    return free - jnp.concatenate([pivot[None], free[:-1]])
+
+
+def bob_loads(couples: Rods, lengths: PerLink) -> Rods:
+    r"""Generalised forces on the rods' directions as forces on the bobs: on a massless rod they act as a pair of forces
+    \(\pm c_i/l_i\) at its ends."""
     ends = couples / lengths[:, None]
-    loads = ends - jnp.concatenate([ends[1:], jnp.zeros_like(ends[:1])])
-    free = free + loads / masses[:, None]
-    pulls = rod_tensions(e, rates, lengths, masses, free, pivot)[:, None] * e
-    along = free + (jnp.concatenate([pulls[1:], jnp.zeros_like(pulls[:1])]) - pulls) / masses[:, None]
-    return along - jnp.concatenate([pivot[None], along[:-1]])
+    return ends - jnp.concatenate([ends[1:], jnp.zeros_like(ends[:1])])
 
 
 def heavy_rods(
@@ -88,7 +129,8 @@ def heavy_rods(
     couples: Rods,
     pivot: Vector,
 ) -> Rods:
-    r"""As `massless_rods`, for uniform rods of masses `rods`; `forces` act on the bobs besides gravity.
+    r"""The accelerations of the nodes' differences, \(a_i - a_{i-1}\), of uniform rods of masses `rods`; `forces`
+    act on the bobs besides gravity, `couples` on the rods' directions.
 
     Gauss's principle: of all accelerations that the rods allow, the true ones make
     \(\sum \tfrac12 m|a|^2 - f\cdot a\) least. Eliminated from the tip, what is left for node i is

@@ -142,7 +142,8 @@ def checked(system: System, t: Number, q: VectorLike, v: VectorLike) -> tuple[Sy
 
 
 class _State(eqx.Module):
-    """A chain in the terms of `holonomy.models.pendulums.chain`."""
+    """A chain in the terms of `holonomy.models.pendulums.chain`; no `forces` on the bobs and no `couples` on the rods
+    where none act."""
 
     e: Any
     rates: Any
@@ -164,18 +165,43 @@ def _state(system: System, t: Any, q: Any, v: Any) -> _State:
         return jax.jvp(lambda r: hung(r, q, short)[0], (s,), (jnp.ones_like(s),))[1]
 
     pivot = jax.jvp(drift, (t,), (jnp.ones_like(t),))[1]
-    forces, others = jnp.zeros_like(e), system.forces
+    forces, couples, others = None, None, system.forces
     if "damping" in p:
         w = jax.jvp(lambda s, y: hung(s, y, p), (t, q), (jnp.ones_like(t), v))[1]
         forces, others = -p["damping"][:, None] * w, others[1:]
-    covector = jnp.zeros_like(q)
-    for force in others:
-        covector = covector + force(t, q, v, p)
-    turning = jnp.stack([jnp.cos(q), jnp.sin(q)], axis=1) if dimension == 2 else None
-    across = covector.reshape(-1, 3) if turning is None else turning * covector[:, None]
-    couples = across - jnp.sum(across * e, axis=1)[:, None] * e
+    if others:
+        covector: Any = sum(force(t, q, v, p) for force in others)
+        across = covector.reshape(-1, 3) if dimension == 3 else _turning(q) * covector[:, None]
+        couples = across - jnp.sum(across * e, axis=1)[:, None] * e
     down = jnp.zeros(dimension).at[-1].set(-p["gravity"])
     return _State(e, rates, forces, down, couples, pivot)
+
+
+def _turning(q: Any) -> Any:
+    """How the rods' directions change with their angles in the plane."""
+    return jnp.stack([jnp.cos(q), jnp.sin(q)], axis=1)
+
+
+class _Pulled(eqx.Module):
+    """A chain of massless rods: the jumps of its bobs' free accelerations, the tensions, and in the plane the sines of
+    the angles between neighbours."""
+
+    jumps: Any
+    tensions: Any
+    sines: Any
+
+
+def _pulled(at: _State, q: Any, v: Any, lengths: Any, masses: Any) -> _Pulled:
+    # Of angles in the plane only the differences and the first are taken, each once: sines are the dearest part.
+    plane = at.e.shape[1] == 2
+    between = jnp.diff(q)
+    loads = None if at.couples is None else chain.bob_loads(at.couples, lengths)
+    loads = at.forces if loads is None else loads if at.forces is None else at.forces + loads
+    jumps = chain.jumps(at.gravity, at.pivot, loads, masses)
+    right = lengths * (v * v if plane else jnp.sum(at.rates * at.rates, axis=1))
+    right = right.at[: len(jumps)].add(jnp.sum(at.e[: len(jumps)] * jumps, axis=1))
+    cosines = jnp.cos(between) if plane else jnp.sum(at.e[1:] * at.e[:-1], axis=1)
+    return _Pulled(jumps, chain.rod_tensions(cosines, masses, right), jnp.sin(between) if plane else None)
 
 
 @eqx.filter_jit
@@ -187,16 +213,19 @@ def raw_accelerations(system: System, t: Scalar, q: Point, v: Point) -> Point:
     """`accelerations` without checks, for code that is being traced."""
     p, at = system.parameters, _state(system, t, q, v)
     lengths, masses = jnp.asarray(p["lengths"]), jnp.asarray(p["masses"])
+    plane = at.e.shape[1] == 2
     if "rod_mass" in p:
         rods = jnp.asarray(p["rod_mass"])
-        changes = chain.heavy_rods(at.e, at.rates, lengths, masses, rods, at.forces, at.gravity, at.couples, at.pivot)
-    else:
-        free = at.gravity[None] + at.forces / masses[:, None]
-        changes = chain.massless_rods(at.e, at.rates, lengths, masses, free, at.couples, at.pivot)
-    changes = changes / lengths[:, None]
-    if at.e.shape[1] == 3:
-        return changes.ravel()
-    return jnp.sum(changes * jnp.stack([jnp.cos(q), jnp.sin(q)], axis=1), axis=1)
+        forces, couples = (jnp.zeros_like(at.e) if x is None else x for x in (at.forces, at.couples))
+        changes = chain.heavy_rods(at.e, at.rates, lengths, masses, rods, forces, at.gravity, couples, at.pivot)
+        return jnp.sum(changes * _turning(q), axis=1) / lengths if plane else (changes / lengths[:, None]).ravel()
+    found = _pulled(at, q, v, lengths, masses)
+    count = len(found.jumps)
+    if plane:
+        turned = chain.turned(found.sines, masses, found.tensions)
+        return turned.at[:count].add(jnp.sum(found.jumps * _turning(q[:count]), axis=1)) / lengths
+    changes = chain.pulled(at.e, masses, found.tensions).at[:count].add(found.jumps)
+    return (changes / lengths[:, None]).ravel()
 
 
 @eqx.filter_jit
@@ -208,10 +237,7 @@ def raw_tensions(system: System, t: Scalar, q: Point, v: Point) -> PerLink:
     """`tensions` without checks, for code that is being traced."""
     p, at = system.parameters, _state(system, t, q, v)
     lengths, masses = jnp.asarray(p["lengths"]), jnp.asarray(p["masses"])
-    ends = at.couples / lengths[:, None]
-    loads = at.forces + ends - jnp.concatenate([ends[1:], jnp.zeros_like(ends[:1])])
-    free = at.gravity[None] + loads / masses[:, None]
-    return chain.rod_tensions(at.e, at.rates, lengths, masses, free, at.pivot)
+    return _pulled(at, q, v, lengths, masses).tensions
 
 
 def _massive(links: dict[str, Any]) -> None:
