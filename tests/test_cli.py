@@ -189,7 +189,7 @@ def test_studio_is_handed_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     monkeypatch.setattr("holonomy.studio.serve", lambda **options: calls.append(options))
     assert holonomy("studio", "--port", 9000, "--no-browser").exit_code == 0
-    assert calls == [{"host": "127.0.0.1", "port": 9000, "open_browser": False}]
+    assert calls == [{"host": "127.0.0.1", "port": 9000, "open_browser": False, "stories": ()}]
     assert holonomy("studio", "--port", 99999).exit_code == 2
 
 
@@ -423,6 +423,12 @@ def test_derive_prints_the_equations(swing: Path) -> None:
     assert "    a[0] = -g*sin(theta)/l;\n" in holonomy("derive", swing, "--code", "c").stdout
     lines = json.loads(holonomy("derive", swing, "--json").stdout)
     assert {"part": "acceleration", "text": "theta_ddot = -g*sin(theta)/l"}.items() <= lines[2].items()
+    page = swing.with_suffix(".html")
+    assert f"wrote {page}" in holonomy("derive", swing, "--out", page).stdout
+    assert "<h2>Equilibria</h2>" in page.read_text(encoding="utf-8")
+    assert "--force" in holonomy("derive", swing, "--out", page).stderr
+    assert "--out writes; give both" in holonomy("derive", swing, "--over", "g=1:2").stderr
+    assert "NAME=FIRST:LAST" in holonomy("derive", swing, "--over", "g=1", "--out", page).stderr
     late = holonomy("derive", swing, "--seconds", "1e-3")
     assert (late.exit_code, late.stdout) == (1, "")
     assert "the derivation was given up after 0.001 s; --seconds allows more." in late.stderr

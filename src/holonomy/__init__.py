@@ -46,6 +46,7 @@ _ROOMS = {
     "Gauss": "motion",
     "Adaptive": "motion",
     "Taylor": "motion",
+    "EventDriven": "motion",
     "Rattle": "motion",
     "Radau": "motion",
     "Splitting": "motion",
@@ -122,6 +123,7 @@ if TYPE_CHECKING:
     from holonomy.motion import Adaptive as Adaptive
     from holonomy.motion import Euler as Euler
     from holonomy.motion import Event as Event
+    from holonomy.motion import EventDriven as EventDriven
     from holonomy.motion import Gauss as Gauss
     from holonomy.motion import Radau as Radau
     from holonomy.motion import Rattle as Rattle

@@ -5,9 +5,7 @@ Nothing here imports JAX, Rich or a room of the house before a command needs it,
 
 from __future__ import annotations
 
-import os
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,13 +15,17 @@ from holonomy.cli_support import (
     BAD_INPUT,
     FAILED,
     INTERRUPTED,
+    Language,
     Stop,
     TooLong,
     alarm,
     as_json,
     by_interrupt,
+    changes,
+    parameter_range,
     plainly,
     printable,
+    refuse_existing,
     show_table,
 )
 
@@ -64,14 +66,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 SceneFile = Annotated[
     Path, typer.Argument(metavar="SCENE.toml", help="The scene file; - reads standard input.", show_default=False)
 ]
-
-
-class Language(StrEnum):
-    """Languages in which equations are written as code."""
-
-    python = "python"
-    c = "c"
-    julia = "julia"
 
 
 def _method_names() -> list[str]:
@@ -121,7 +115,7 @@ def run(
     from holonomy.scene import changed
 
     found, name = _loaded(scene)
-    read = changed(found, _changes(change or []), t_end, dt, method=method, save_every=save_every, source=name)
+    read = changed(found, changes(change or []), t_end, dt, method=method, save_every=save_every, source=name)
     bar = not quiet and not json and sys.stdout.isatty()
     stem = "scene" if str(scene) == "-" else scene.stem
     with alarm(seconds, KeyboardInterrupt):
@@ -130,7 +124,7 @@ def run(
         _report_json(read.title, performance)
     elif not quiet:
         _report(read.title, performance)
-    if not performance.run.result.ok:
+    if performance.run.q.ndim == 2 and not performance.run.result.ok:
         raise Stop(f"{performance.run.result} The files hold the part before that.", INTERRUPTED)
 
 
@@ -162,27 +156,23 @@ def _report(title: str, performance: Performance) -> None:
 def _report_json(title: str, performance: Performance) -> None:
     from dataclasses import asdict
 
+    import numpy as np
+
     done = performance.run
     as_json(
         {
             "title": title,
-            "ok": bool(done.result.ok),
+            "ok": bool(np.all(done.result.ok)),
             "certificate": asdict(done.certificate),
-            "end": {"t": float(done.t[-1]), "q": done.q[-1].tolist(), "v": done.v[-1].tolist()},
+            "end": {
+                "t": float(done.t[..., -1].max()),
+                "q": done.q[..., -1, :].tolist(),
+                "v": done.v[..., -1, :].tolist(),
+            },
             "files": [str(file) for file in performance.files],
             "omitted": list(performance.omitted),
         }
     )
-
-
-def _changes(given: list[str]) -> dict[str, str]:
-    changes: dict[str, str] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise Stop(f'--set takes NAME=VALUE, such as g=3.7; got "{text[:60]}".', BAD_INPUT)
-        changes[name.strip()] = value.strip()
-    return changes
 
 
 @app.command()
@@ -194,20 +184,37 @@ def derive(
     code: Annotated[
         Language | None, typer.Option("--code", help="Print a function that computes the accelerations.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the whole analysis: .md, .html or .tex.")
+    ] = None,
+    over: Annotated[
+        str, typer.Option("--over", metavar="NAME=FIRST:LAST", help="Draw the equilibria over a parameter.")
+    ] = "",
+    force: Annotated[bool, typer.Option("--force", "-f", help="Write over files that are there.")] = False,
     seconds: Annotated[float, typer.Option(min=0.0, metavar="TIME", help="Give up after this many seconds.")] = 120.0,
     json: Json = False,
     traceback: Traceback = False,
 ) -> None:
-    """Print the equations of a scene: Lagrange's, solved for the accelerations, and Hamilton's."""
+    """Print the equations of a scene: Lagrange's, solved for the accelerations, and Hamilton's; or, with --out, write
+    the whole analysis: constraints, equilibria, conserved quantities, reductions, and plots of the motion."""
     from holonomy.scene import SceneError
+    from holonomy.scene.analysis import write_analysis
     from holonomy.scene.build_system import build
 
-    if latex + sympy + json + (code is not None) > 1:
-        raise Stop("--latex, --sympy, --code and --json print different things; choose one.", BAD_INPUT)
+    if latex + sympy + json + (code is not None) + (out is not None) > 1:
+        raise Stop("--latex, --sympy, --code, --out and --json give different things; choose one.", BAD_INPUT)
+    if over and out is None:
+        raise Stop("--over draws into the analysis, which --out writes; give both.", BAD_INPUT)
+    varied = parameter_range(over) if over else None
     name = "standard input" if str(scene) == "-" else scene.name
     try:
         with alarm(seconds, TooLong):
-            equations = build(_loaded(scene)[0]).system.equations()
+            built = build(_loaded(scene)[0])
+            if out is not None:
+                for file in write_analysis(built, out, scene.stem, over=varied, force=force):
+                    typer.echo(printable(f"wrote {file}"))
+                return
+            equations = built.system.equations()
     except TooLong:
         sentence = f"{name}: the derivation was given up after {seconds:g} s; --seconds allows more."
         raise Stop(sentence, FAILED) from None
@@ -232,6 +239,7 @@ def derive(
 def reproduce(
     figure: Annotated[str, typer.Argument(metavar="FIGURE", help="The figure's name, or `all`.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path("out"),
+    force: Annotated[bool, typer.Option("--force", "-f", help="Write over files that are there.")] = False,
     traceback: Traceback = False,
 ) -> None:
     """Compute a figure of the source material anew: a picture, and the numbers it shows."""
@@ -245,8 +253,10 @@ def reproduce(
         near = get_close_matches(figure, FIGURES, 1)
         hint = f' Did you mean "{near[0]}"?' if near else ""
         raise Stop(f'there is no figure "{figure[:60]}"; there are {", ".join(FIGURES)}, and all.{hint}', BAD_INPUT)
+    names = tuple(FIGURES) if figure == "all" else (figure,)
+    refuse_existing((out / f"{name}.{kind}" for name in names for kind in ("png", "json")), force)
     out.mkdir(parents=True, exist_ok=True)
-    for name in FIGURES if figure == "all" else (figure,):
+    for name in names:
         made = FIGURES[name]()
         with files.whole(out / f"{name}.png") as part:
             made.figure.savefig(part)
@@ -322,8 +332,7 @@ def export(
 ) -> None:
     """Make one HTML file that replays a saved run anywhere, without a server or a network; or another kind of file."""
     target = run.with_suffix(".html") if out is None else out
-    if os.path.lexists(target) and not target.is_dir() and not force:
-        raise Stop(f'"{target}" is there already; name another file, or write over it with --force.', BAD_INPUT)
+    refuse_existing([target], force)
     from holonomy.show.convert import convert
 
     typer.echo(f"wrote {convert(run, target, title=title, speed=speed)}")
@@ -335,12 +344,13 @@ def studio(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8765,
     browser: Annotated[bool, typer.Option(help="Open the studio in a browser.")] = True,
+    story: Annotated[list[Path] | None, typer.Option(help="A story to show; may be given several times.")] = None,
     traceback: Traceback = False,
 ) -> None:
     """Open the studio: systems to touch, live in the browser."""
     from holonomy.studio import serve
 
-    serve(host=host, port=port, open_browser=browser)
+    serve(host=host, port=port, open_browser=browser, stories=story or ())
 
 
 @app.command()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from functools import wraps
+from pathlib import Path
 from typing import Any, ParamSpec
 
 import typer
@@ -22,12 +25,27 @@ INTERRUPTED = 130
 P = ParamSpec("P")
 
 
+class Language(StrEnum):
+    """Languages in which equations are written as code."""
+
+    python = "python"
+    c = "c"
+    julia = "julia"
+
+
 class Stop(Exception):
     """A problem to be told in one sentence, with the exit status that goes with it."""
 
     def __init__(self, sentence: str, status: int):
         super().__init__(sentence)
         self.status = status
+
+
+def refuse_existing(files: Iterable[Path], force: bool) -> None:
+    """Stop if one of these files is there, unless they may be written over."""
+    there = [file for file in files if os.path.lexists(file) and not file.is_dir()]
+    if there and not force:
+        raise Stop(f'"{there[0]}" is there already; name another file, or write over it with --force.', BAD_INPUT)
 
 
 def plainly(command: Callable[P, None]) -> Callable[P, None]:
@@ -136,3 +154,26 @@ def show_table(headings: Sequence[str], rows: Sequence[Sequence[str]], unbroken:
     for row in rows:
         table.add_row(*row)
     Console(highlight=False).print(table)
+
+
+def changes(given: list[str]) -> dict[str, str]:
+    """The numbers that --set gives, by name."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise Stop(f'--set takes NAME=VALUE, such as g=3.7; got "{text[:60]}".', BAD_INPUT)
+        found[name.strip()] = value.strip()
+    return found
+
+
+def parameter_range(text: str) -> tuple[str, float, float]:
+    """A parameter and its first and last value."""
+    name, _, ends = text.partition("=")
+    try:
+        first, last = (float(part) for part in ends.split(":"))
+    except ValueError:
+        raise Stop(f'--over is written as NAME=FIRST:LAST, such as omega=0:8; got "{text[:60]}".', BAD_INPUT) from None
+    if not first < last:
+        raise Stop(f"--over goes from a smaller to a larger value; got {first:g} and {last:g}.", BAD_INPUT)
+    return name.strip(), first, last

@@ -57,6 +57,7 @@ QUANTITIES: Final = {
     "stiffness": Quantity("k", "N/m", "stiffness of a spring"),
     "strain": Quantity("ε", "", "stretch of a spring over its length"),
     "tension": Quantity("τ", "N", "tension of a rod"),
+    "speed": Quantity("v", "m/s", "speed of a body"),
     "links": Quantity("N", "", "number of links of a pendulum"),
     "rods": Quantity("n", "", "number of rods of a linkage"),
     "base": Quantity("L", "m", "distance of a linkage's pinned ends"),

@@ -30,7 +30,7 @@ def test_the_table_of_symbols_and_units_is_up_to_date() -> None:
 
 def test_scenes_on_the_page_are_scenes() -> None:
     scenes = [text for text in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL) if not text.startswith("#:schema")]
-    assert len(scenes) == 4
+    assert len(scenes) == 8
     for text in scenes:
         loads(text)
 

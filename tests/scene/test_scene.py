@@ -125,7 +125,7 @@ def _with(old: str, new: str, base: str = GOOD) -> str:
 
 
 BAD: dict[str, tuple[str, str]] = {
-    "empty": ("", 'there is no system: give a "model", a "lagrangian", or "positions" with "masses".'),
+    "empty": ("", 'there is no system: give a "model", a "lagrangian", "bodies", or "positions" with "masses".'),
     "not TOML": ("lagrangian = ", "this is not TOML: Invalid value"),
     "twice": ("model = 'kepler'\nmodel = 'kepler'", "this is not TOML: Cannot overwrite a value"),
     "nested lists": ("x = " + "[" * 5000, "lists or tables are nested too deeply."),
@@ -135,7 +135,7 @@ BAD: dict[str, tuple[str, str]] = {
     "unknown model": ('model = "double-pendulm"', 'model: there is no model "double-pendulm"; did you mean "double_pendulum"?'),
     "model and formulas": ('model = "kepler"\n' + GOOD, 'lagrangian: a scene with a "model" has its system already'),
     "links": ('model = { name = "kepler", links = 2 }', "model: kepler takes no links"),
-    "many links": ('model = { name = "multi_pendulum", links = 99 }', "model.links: expected a whole number from 1 to 32"),
+    "many links": ('model = { name = "multi_pendulum", links = 99 }', "model: multi_pendulum has 99 links; it needs 1 to 32."),
     "nameless model": ("model = { links = 2 }", 'model: the key "name" is missing'),
     "model's mass": ('model = "kepler"\n[parameters]\nm = -1', "parameters.m: the parameter is -1; it must be greater than 0"),
     "model's parameter": ('model = "kepler"\n[parameters]\nmuu = 1', 'parameters.muu: kepler has no such parameter; did you mean "mu"?'),

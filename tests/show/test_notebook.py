@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 import holonomy as hl
 from holonomy.cli import app
-from holonomy.show.bundle import bundle
 from holonomy.show.notebook_session import Live, Refusal
+from holonomy.viewer.bundle import bundle
 from holonomy.viewer.protocol import messages
 
 DOUBLE = hl.Pendulum([1.0, 0.7], [1.0, 2.0])

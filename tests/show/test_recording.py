@@ -11,8 +11,9 @@ import pytest
 import holonomy as hl
 from holonomy.motion.run.positions import ORIGIN, drawn, kinetic
 from holonomy.notation import rate_symbol, symbol
-from holonomy.show.recording import MOST_NUMBERS, Recording, record
+from holonomy.show.recording import record
 from holonomy.viewer.describe_run import ordinal
+from holonomy.viewer.recording import MOST_NUMBERS, Recording
 
 HARMONIC = hl.System.from_lagrangian(lambda t, q, v: 0.5 * jnp.sum(v**2) - 0.5 * jnp.sum(q**2), coordinates=("x",))
 
@@ -176,7 +177,7 @@ def test_a_run_back_in_time_is_recorded_forward(oscillator: hl.Run) -> None:
 
 
 def test_a_very_long_run_is_thinned_and_says_so(oscillator: hl.Run, monkeypatch) -> None:
-    monkeypatch.setattr("holonomy.show.recording.MOST_NUMBERS", 200)
+    monkeypatch.setattr("holonomy.viewer.recording.MOST_NUMBERS", 200)
     recording = record(oscillator)
     assert recording.table.size + recording.places.size <= 200 + recording.table.shape[1]
     assert (recording.table[0, 0], recording.table[-1, 0]) == (0.0, oscillator.t[-1])

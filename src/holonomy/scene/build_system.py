@@ -12,13 +12,15 @@ import numpy as np
 from jaxtyping import Array, Float
 
 import holonomy as hl
-from holonomy.scene import conditions
+from holonomy.scene import bodies, conditions, ensemble
 from holonomy.scene.errors import SceneError
 from holonomy.scene.evaluate import Value, evaluate
 from holonomy.scene.expression import Expression
 from holonomy.scene.functions import DOT, TIME
+from holonomy.scene.names import value
 from holonomy.scene.resolve import Setup, resolve
-from holonomy.scene.spec import METHODS, Scene
+from holonomy.scene.spec import METHODS, SPACES, Scene, SpaceChoice
+from holonomy.spaces.base import AbstractSpace
 
 Time = Float[Array, ""]
 Vector = Float[Array, " n"]
@@ -34,11 +36,12 @@ class Built:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of `hl.simulate` after the system."""
+        """The arguments of `hl.simulate` after the system, or of `hl.ensemble` where the scene has one."""
         setup = self.setup
+        spread = setup.ensemble
+        one = {"q0": jnp.asarray(setup.q), "v0": jnp.asarray(setup.v)}
         return {
-            "q0": jnp.asarray(setup.q),
-            "v0": jnp.asarray(setup.v),
+            **(one if spread is None else ensemble.arguments(setup, spread, self.system)),
             "t_end": setup.t_end,
             "dt": setup.dt,
             "t0": setup.t,
@@ -54,20 +57,65 @@ def build(scene: Scene) -> Built:
     **Raises** `SceneError` as `resolve` does, and `ValueError` where the formulas do not make a mechanical system.
     """
     setup = resolve(scene)
-    free = setup.model.build(**setup.parameters) if setup.model is not None else _typed(setup)
+    free = setup.model.build(**setup.parameters) if setup.model is not None else typed_system(setup)
     _check_start(free, setup)
     formulas = Formulas(setup)
     return Built(setup, conditions.put_on(free, formulas), tuple(conditions.watched(formulas)))
 
 
-def _typed(setup: Setup) -> hl.System:
-    """The system of a scene's own formulas."""
+def typed_system(setup: Setup) -> hl.System:
+    """The system of a scene's own formulas, without its forces and constraints."""
     formulas = Formulas(setup)
-    common: dict[str, Any] = {"coordinates": dict(setup.coordinates), "parameters": dict(setup.parameters)}
-    if setup.scene.lagrangian is None:
-        return hl.System.from_positions(formulas.positions, formulas.masses, potential=formulas.potential, **common)
-    drawn = formulas.positions if setup.scene.positions is not None else None
-    return hl.System.from_lagrangian(formulas.lagrangian, positions=drawn, **common)
+    space = _space(setup)
+    names = dict(setup.coordinates) if space is None else tuple(setup.coordinates)
+    common: dict[str, Any] = {"coordinates": names, "parameters": dict(setup.parameters), "space": space}
+    scene = setup.scene
+    drawn = formulas.positions if scene.positions is not None else None
+    if scene.lagrangian is not None:
+        return hl.System.from_lagrangian(formulas.lagrangian, positions=drawn, **common)
+    if scene.bodies is not None:
+        drawn = drawn or bodies.centres(formulas)
+        return hl.System.from_lagrangian(bodies.lagrangian(formulas), positions=drawn, **common)
+    return hl.System.from_positions(formulas.positions, formulas.masses, potential=formulas.potential, **common)
+
+
+def _space(setup: Setup) -> AbstractSpace | None:
+    """The space that the scene names, or None for lines and circles."""
+    given = setup.scene.space
+    if given is None:
+        return None
+    several = given if isinstance(given, tuple) else (given,)
+    scalars = {name: x for name, x in setup.parameters.items() if isinstance(x, float)}
+    spaces = []
+    for i, one in enumerate(several):
+        where = f"space[{i}]" if isinstance(given, tuple) else "space"
+        spaces.append(_one_space(SpaceChoice(one) if isinstance(one, str) else one, scalars, where))
+    found = spaces[0] if len(spaces) == 1 else hl.Product(*spaces)
+    count = len(setup.coordinates)
+    if count != found.point_dim:
+        raise SceneError(
+            f"a point of {found} is {found.point_dim} numbers, but there are {count} coordinates; name one for each.",
+            "coordinates",
+        )
+    return found
+
+
+def _one_space(choice: SpaceChoice, scalars: Mapping[str, float], where: str) -> AbstractSpace:
+    options: dict[str, Any] = {}
+    if choice.name in ("sphere", "hyperbolic") and choice.radius is not None:
+        options["radius"] = value(choice.radius, scalars, f"{where}.radius")
+    elif choice.radius is not None:
+        raise SceneError("only a sphere and a hyperbolic space have a radius.", f"{where}.radius")
+    if choice.name in ("euclidean", "sphere", "hyperbolic"):
+        size: tuple[int, ...] = (2 if choice.dim is None else choice.dim,)
+    elif choice.dim is not None:
+        raise SceneError(f"{choice.name} has one dimension only; remove this key.", f"{where}.dim")
+    else:
+        size = ()
+    try:
+        return getattr(hl, SPACES[choice.name])(*size, **options)
+    except ValueError as error:
+        raise SceneError(str(error), where) from None
 
 
 def _check_start(system: hl.System, setup: Setup) -> None:
@@ -75,6 +123,8 @@ def _check_start(system: hl.System, setup: Setup) -> None:
     state = (setup.t, jnp.asarray(setup.q), jnp.asarray(setup.v))
     if not np.isfinite(system.energy(*state)):
         raise SceneError("the energy has no finite value at the start; start elsewhere.", "initial")
+    if not system.flat:
+        return  # there only tangent vectors are velocities, and `hl.simulate` looks at them
     mass = np.asarray(system.mass_matrix(*state))
     if np.all(np.isfinite(mass)) and np.min(np.linalg.eigvalsh(mass)) < -1e-12 * np.max(np.abs(mass)):
         raise SceneError(
@@ -140,7 +190,7 @@ class Formulas:
         still = {name: formula for name, formula in made.still.items() if name in needed}
 
         def placed(time: Time, point: Vector) -> dict[str, Value]:
-            scope: dict[str, Value] = {**p, TIME: time, **dict(zip(self.setup.coordinates, point))}
+            scope: dict[str, Value] = {**self._plain, **p, TIME: time, **dict(zip(self.setup.coordinates, point))}
             for name, formula in still.items():
                 scope[name] = _array(evaluate(formula.tree, scope), point)
             return scope
@@ -161,6 +211,11 @@ class Formulas:
             if name in needed:
                 scope[name] = evaluate(formula.tree, scope)
         return scope
+
+    @property
+    def _plain(self) -> dict[str, float]:
+        """Parameters that are single numbers; a model may keep some of them out of its system's own."""
+        return {name: x for name, x in self.setup.parameters.items() if isinstance(x, float)}
 
     @staticmethod
     def _given(part: Any) -> Any:

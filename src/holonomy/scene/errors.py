@@ -12,18 +12,20 @@ class SceneError(ValueError):
     """A scene file or formula that cannot be used: *where* it is wrong, *what* is wrong, and what would be right.
 
     **Arguments:** `problem`, the sentence; `key`, the dotted path of the key in the file (`initial.q.theta`), empty for
-    the file as a whole; `source`, the file's name, filled in by whoever knows it.
+    the file as a whole; `source`, the file's name, filled in by whoever knows it; `span`, the first character of the
+    formula that is wrong and the one after the last, where that is known.
     """
 
-    def __init__(self, problem: str, key: str = "", source: str = ""):
+    def __init__(self, problem: str, key: str = "", source: str = "", span: tuple[int, int] | None = None):
         self.problem = problem
         self.key = key
         self.source = source
+        self.span = span
         super().__init__(": ".join(part for part in (source, key, problem) if part))
 
     def inside(self, source: str) -> SceneError:
         """The same error, naming the file it came from unless it names its source already."""
-        return SceneError(self.problem, self.key, self.source or source)
+        return SceneError(self.problem, self.key, self.source or source, self.span)
 
 
 def suggestion(word: str, allowed: Iterable[str]) -> str:

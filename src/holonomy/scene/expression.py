@@ -110,6 +110,10 @@ class Expression:
         """The names the formula uses, in the order of their first appearance."""
         return tuple(dict.fromkeys(node.name for node in _walk(self.tree) if isinstance(node, Name)))
 
+    def span_of(self, name: str) -> tuple[int, int] | None:
+        """Where a name stands first in the text: its first character and the one after its last."""
+        return next((word.span for word in tokens(self.text) if word.kind == "name" and word.text == name), None)
+
 
 def number(value: float) -> Expression:
     """The formula that is one number."""
@@ -211,7 +215,7 @@ class _Parser:
         return None
 
     def error(self, problem: str) -> SceneError:
-        return SceneError(f'{problem}, at "{excerpt(self.text, self.here.at)}".')
+        return SceneError(f'{problem}, at "{excerpt(self.text, self.here.at)}".', span=self.here.span)
 
     def unexpected(self) -> str:
         if self.here.kind in ("number", "name") or self.here.text == "(":
@@ -240,7 +244,8 @@ class _Parser:
         self.depth += 1
         if self.depth > DEEPEST:
             raise SceneError(
-                f"this formula nests more than {DEEPEST} signs, powers and parentheses; use [let] to split it."
+                f"this formula nests more than {DEEPEST} signs, powers and parentheses; use [let] to split it.",
+                span=self.here.span,
             )
         sign = self.take("+", "-")
         if sign is None:
@@ -265,7 +270,9 @@ class _Parser:
             self.place += 1
             value = float(word.text)
             if not math.isfinite(value):
-                raise SceneError(f"the number {clipped(word.text)} is too large for a floating-point number.")
+                raise SceneError(
+                    f"the number {clipped(word.text)} is too large for a floating-point number.", span=word.span
+                )
             return Number(value)
         if word.kind == "name":
             self.place += 1
@@ -275,25 +282,29 @@ class _Parser:
                 raise self.error(f"the function {word.text} needs its arguments in parentheses")
             return Number(CONSTANTS[word.text][0]) if word.text in CONSTANTS else Name(word.text)
         if word.kind == "end":
-            raise SceneError(f'the formula "{excerpt(self.text, len(self.text))}" ends where a value is expected.')
+            problem = f'the formula "{excerpt(self.text, len(self.text))}" ends where a value is expected.'
+            raise SceneError(problem, span=word.span)
         raise self.error(f'a value is expected where "{word.text}" stands')
 
     def call(self, word: Token) -> Node:
         function = FUNCTIONS.get(word.text)
         if function is None:
-            raise SceneError(f'there is no function "{clipped(word.text)}"{suggestion(word.text, FUNCTIONS)}')
+            problem = f'there is no function "{clipped(word.text)}"{suggestion(word.text, FUNCTIONS)}'
+            raise SceneError(problem, span=word.span)
         arguments = [] if self.here.text == ")" else [self.comparison()]
         while self.take(","):
             arguments.append(self.comparison())
         self.close()
+        span = (word.at, self.words[self.place - 1].span[1])
         if not function.least <= len(arguments) <= function.most:
-            raise SceneError(f"{word.text} takes {function.arguments()}, here it has {len(arguments)}.")
+            raise SceneError(f"{word.text} takes {function.arguments()}, here it has {len(arguments)}.", span=span)
         for place, argument in enumerate(arguments):
             condition = word.text == "where" and place == 0
             if condition and not isinstance(argument, Compare):
-                raise SceneError("the first argument of where is a comparison, such as where(x < 0, a, b).")
+                raise SceneError("the first argument of where is a comparison, such as where(x < 0, a, b).", span=span)
             if isinstance(argument, Compare) and not condition:
-                raise SceneError(f"{word.text} is given a comparison; only the first argument of where is one.")
+                problem = f"{word.text} is given a comparison; only the first argument of where is one."
+                raise SceneError(problem, span=span)
         return self.made(Call(word.text, tuple(arguments)))
 
     def close(self) -> None:

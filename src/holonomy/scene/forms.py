@@ -189,7 +189,7 @@ class Formula(AbstractForm):
         try:
             return parse(value)
         except SceneError as error:
-            raise SceneError(error.problem, where) from None
+            raise SceneError(error.problem, where, span=error.span) from None
 
     def schema(self) -> dict[str, Any]:
         """A string that is not too long."""

@@ -16,7 +16,19 @@ from holonomy.models import catalogue
 from holonomy.notation import QUANTITIES
 from holonomy.scene.forms import doc_of, form_of
 from holonomy.scene.functions import CONSTANTS, FUNCTIONS
-from holonomy.scene.spec import METHODS, EventChoice, Initial, MethodChoice, ModelChoice, Motion, Outputs, Scene
+from holonomy.scene.spec import (
+    METHODS,
+    BodyChoice,
+    Ensemble,
+    EventChoice,
+    Initial,
+    MethodChoice,
+    ModelChoice,
+    Motion,
+    Outputs,
+    Scene,
+    SpaceChoice,
+)
 
 
 def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -81,7 +93,10 @@ def models() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "scene": lambda: keys(Scene),
     "model": lambda: keys(ModelChoice),
+    "space": lambda: keys(SpaceChoice),
+    "body": lambda: keys(BodyChoice),
     "event": lambda: keys(EventChoice),
+    "ensemble": lambda: keys(Ensemble),
     "initial": lambda: keys(Initial),
     "motion": lambda: keys(Motion),
     "method": lambda: keys(MethodChoice),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from holonomy.scene.errors import SceneError, clipped, suggestion
-from holonomy.scene.expression import Expression
+from holonomy.scene.expression import Expression, compute
 from holonomy.scene.functions import CONSTANTS, DOT, FUNCTIONS, RESERVED, TIME
 from holonomy.scene.spec import Scene
 
@@ -98,11 +98,20 @@ def check(formula: Expression, allowed: Iterable[str], where: str, later: Iterab
     for used in formula.names:
         if used in names:
             continue
-        problem = f'the formula "{clipped(formula.text)}" uses "{used}", '
+        problem, span = f'the formula "{clipped(formula.text)}" uses "{used}", ', formula.span_of(used)
         if used in later:
             raise SceneError(
-                problem + "which is defined by itself or further down; each may use those before it.", where
+                problem + "which is defined by itself or further down; each may use those before it.", where, span=span
             )
         if used.removesuffix(DOT) in names and used.endswith(DOT):
-            raise SceneError(problem + "a rate of change that cannot be used here.", where)
-        raise SceneError(problem + f"which is not defined{suggestion(used, names)}", where)
+            raise SceneError(problem + "a rate of change that cannot be used here.", where, span=span)
+        raise SceneError(problem + f"which is not defined{suggestion(used, names)}", where, span=span)
+
+
+def value(formula: Expression, scalars: Mapping[str, float], where: str) -> float:
+    """The number that a formula of parameters gives. **Raises** `SceneError` when there is none."""
+    check(formula, scalars, where)
+    try:
+        return compute(formula.tree, scalars)
+    except (ArithmeticError, ValueError):
+        raise SceneError(f'the formula "{clipped(formula.text)}" has no finite value.', where) from None

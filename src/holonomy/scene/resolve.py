@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from holonomy.models import Model, find
+from holonomy.scene.bodies import check_bodies, check_inertia
 from holonomy.scene.conditions import check_conditions
-from holonomy.scene.errors import SceneError, clipped, suggestion
-from holonomy.scene.expression import Expression, compute
-from holonomy.scene.names import Definitions, check, check_free, definitions, moved, placed
+from holonomy.scene.ensemble import Spread, checked
+from holonomy.scene.errors import SceneError, suggestion
+from holonomy.scene.expression import Expression
+from holonomy.scene.names import Definitions, check, check_free, definitions, moved, placed, value
 from holonomy.scene.spec import METHODS, MOST_BYTES, MOST_SAVED, MethodChoice, ModelChoice, Scene
 
 Numbers = float | tuple[float, ...]
@@ -39,6 +41,7 @@ class Setup:
     save_every: int
     method: str | None
     options: Mapping[str, Any]
+    ensemble: Spread | None = None
 
 
 def resolve(scene: Scene) -> Setup:
@@ -55,9 +58,11 @@ def resolve(scene: Scene) -> Setup:
     made = definitions(scene)
     if model is None:
         _formulas(scene, made)
+    check_inertia(scene, scalars)
     check_conditions(scene, made, coordinates, scalars)
     t, t_end, dt = _times(scene, model, scalars)
-    _check_size(t_end - t, dt, scene.motion.save_every, len(coordinates))
+    spread = checked(scene, coordinates, scalars, dt)
+    _check_size(t_end - t, dt, scene.motion.save_every, len(coordinates), spread.members if spread else 1)
     method, options = _method(scene)
     return Setup(
         scene=scene,
@@ -74,27 +79,21 @@ def resolve(scene: Scene) -> Setup:
         save_every=scene.motion.save_every,
         method=method,
         options=options,
+        ensemble=spread,
     )
 
 
-def value(formula: Expression, scalars: Mapping[str, float], where: str) -> float:
-    """The number that a formula of parameters gives. **Raises** `SceneError` when there is none."""
-    check(formula, scalars, where)
-    try:
-        return compute(formula.tree, scalars)
-    except (ArithmeticError, ValueError):
-        raise SceneError(f'the formula "{clipped(formula.text)}" has no finite value.', where) from None
-
-
 def _model(scene: Scene) -> Model | None:
-    own = [name for name in ("lagrangian", "positions") if getattr(scene, name) is not None]
+    own = [name for name in ("lagrangian", "positions", "bodies") if getattr(scene, name) is not None]
     if scene.model is None:
         if not own:
-            raise SceneError('there is no system: give a "model", a "lagrangian", or "positions" with "masses".')
+            raise SceneError(
+                'there is no system: give a "model", a "lagrangian", "bodies", or "positions" with "masses".'
+            )
         if not scene.names:
             raise SceneError('there are no coordinates: give [coordinates], such as theta = "angle".')
         return None
-    for name in ("lagrangian", "positions", "masses", "potential", "coordinates", "let"):
+    for name in ("lagrangian", "positions", "masses", "bodies", "potential", "coordinates", "space", "let"):
         if getattr(scene, name):
             raise SceneError('a scene with a "model" has its system already; remove this key or the model.', name)
     choice = scene.model if isinstance(scene.model, ModelChoice) else ModelChoice(scene.model)
@@ -139,10 +138,10 @@ def _parameters(scene: Scene, model: Model | None) -> dict[str, Numbers]:
 def _formulas(scene: Scene, made: Definitions) -> None:
     if scene.lagrangian is not None:
         check(scene.lagrangian, moved(scene, made), "lagrangian")
-        for name in ("masses", "potential"):
+        for name in ("masses", "bodies", "potential"):
             if getattr(scene, name) is not None:
                 raise SceneError('beside a "lagrangian", "positions" are only drawn; remove this key.', name)
-    elif scene.masses is None:
+    elif scene.masses is None and scene.bodies is None:
         raise SceneError('the particles in "positions" need masses: give "masses", one for each.')
     allowed = placed(scene, made)
     points = scene.positions or ()
@@ -154,6 +153,7 @@ def _formulas(scene: Scene, made: Definitions) -> None:
             raise SceneError(f"the point has {len(point)} formulas, the first one {width}.", f"positions[{i}]")
     if scene.potential is not None:
         check(scene.potential, allowed, "potential")
+    check_bodies(scene, allowed)
 
 
 def _masses(scene: Scene, scalars: Mapping[str, float]) -> tuple[float, ...]:
@@ -208,11 +208,11 @@ def _times(scene: Scene, model: Model | None, scalars: Mapping[str, float]) -> t
     return start, end, step
 
 
-def _check_size(duration: float, step: float | None, save_every: int, coordinates: int) -> None:
+def _check_size(duration: float, step: float | None, save_every: int, coordinates: int, members: int) -> None:
     """Refuse a run that would fill the memory: a scene may come from someone else."""
     if step is None:
         return
-    count = duration / step / save_every
+    count = members * duration / step / save_every
     size = 8 * count * _SAVED_PER_COORDINATE * coordinates
     if count > MOST_SAVED or size > MOST_BYTES:
         raise SceneError(

@@ -55,8 +55,11 @@ def perform(scene: Scene, folder: str | Path, stem: str, progress: Any = None, *
         _refuse_to_replace([Path(folder) / name for name in _names(outputs, stem).values()])
     built = build(scene)
     with _staged(Path(folder)) as (stage, commit):
-        run = hl.simulate(built.system, **built.arguments, progress=progress, throw=False)
-        if not run.result.ok and (run.result.name != "interrupted" or len(run.t) < 2):
+        if built.setup.ensemble is not None:
+            run = hl.ensemble(built.system, **built.arguments)
+        else:
+            run = hl.simulate(built.system, **built.arguments, progress=progress, throw=False)
+        if built.setup.ensemble is None and not run.result.ok and (run.result.name != "interrupted" or len(run.t) < 2):
             raise hl.SimulationError(run)
         run = replace(run, provenance=replace(run.provenance, scene=dumps(scene), maker="scene"))
         names = write(run, outputs, stage, stem)

@@ -41,6 +41,9 @@ MOST_SAVED = 5_000_000
 MOST_BYTES = 2e9
 """Bytes that these states may take in memory."""
 
+SPACES = {"euclidean": "Euclidean", "circle": "Circle", "sphere": "Sphere", "hyperbolic": "Hyperbolic", "so3": "SO3",
+          "se2": "SE2", "se3": "SE3"}  # fmt: skip
+"""Configuration spaces that a scene may name, and what they are in Python."""
 MODELS = tuple(model.name for model in catalogue())
 KINDS = tuple(notation.KINDS)
 
@@ -56,7 +59,40 @@ class ModelChoice:
     """A named model and its structural options."""
 
     name: str = key(Choice(MODELS, "model"), "which model; `holonomy models` lists them")
-    links: int | None = key(Whole(1, MOST_LINKS), "how many links (`multi_pendulum` only)", default=None)
+    links: int | None = key(
+        Whole(1, MOST_LINKS),
+        "how many links (`multi_pendulum`, `chain`, `elastic_chain`) or rods (`linkage`)",
+        default=None,
+    )
+
+
+@dataclass(frozen=True)
+class SpaceChoice:
+    """A configuration space of the library."""
+
+    name: str = key(Choice(tuple(SPACES), "space"), "which space")
+    dim: int | None = key(Whole(1, 16), "its dimension, where there are several; 2 if left out", default=None)
+    radius: Expression | None = key(
+        Quantity(), "radius of a `sphere` or of curvature of a `hyperbolic` space; 1 if left out", default=None
+    )
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Many members of one system, each with a start and numbers of its own."""
+
+    members: int = key(Whole(2, 100_000), "how many")
+    spread: Mapping[str, Expression] = key(
+        TableOf(Quantity(), "numbers by name"),
+        "standard deviations about the scene's own numbers, by coordinate, rate (`theta_dot`) or parameter",
+        default_factory=empty,
+    )
+    between: Mapping[str, tuple[Expression, ...]] = key(
+        TableOf(ListOf(Quantity(), "two numbers", most=2), "pairs of numbers by name"),
+        "the first and the last member's number, and even steps between, by the same names",
+        default_factory=empty,
+    )
+    seed: int = key(Whole(0, 2**31 - 1), "of the random numbers of `spread`", default=0)
 
 
 @dataclass(frozen=True)
@@ -84,6 +120,27 @@ class EventChoice:
     when: Expression = key(Formula(), "it happens where this is zero; may use rates")
     direction: int = key(Whole(-1, 1), "1: only where it increases, -1: only where it decreases, 0: both", default=0)
     terminal: bool = key(Flag(), "whether the run ends there", default=False)
+
+
+@dataclass(frozen=True)
+class BodyChoice:
+    """A rigid body: its mass, its centre of mass, its orientation and its moments of inertia."""
+
+    mass: Expression = key(Quantity(), "its mass; formulas may use the parameters")
+    at: tuple[Expression, ...] = key(
+        ListOf(Quantity(), "1, 2 or 3 formulas", most=3), "where its centre of mass is; as many formulas for each body"
+    )
+    turn: tuple[Mapping[str, Expression], ...] = key(
+        ListOf(TableOf(Quantity(), "one axis and its angle", most=1), "rotations", most=8),
+        'its orientation: rotations such as `{ z = "psi" }`, each about an axis of the frame that those before it made',
+        default=(),
+    )
+    inertia: Expression | tuple[Expression, ...] | None = key(
+        Either((ListOf(Quantity(), "3 or 6 numbers", most=6), Quantity())),
+        "moments of inertia about its centre of mass, along the axes of the turned body: xx, yy, zz, or also xy, yz, "
+        "zx; one number where it turns about one axis; formulas may use the parameters",
+        default=None,
+    )
 
 
 @dataclass(frozen=True)
@@ -134,11 +191,14 @@ class Outputs:
     animation: bool | str = key(_output((".gif", ".mp4")), "a moving picture", default=False)
 
 
+_SPACE = Either((Choice(tuple(SPACES), "space"), Record(SpaceChoice)))
+
+
 @dataclass(frozen=True)
 class Scene:
     """A system, a start, a motion and what to keep of it.
 
-    The system is a `model`, or a `lagrangian`, or `positions` with `masses` and a `potential`.
+    The system is a `model`, or a `lagrangian`, or a `potential` with `bodies` or with `positions` and `masses`.
     """
 
     title: str = key(Text(), "what the scene shows, in a few words", default="")
@@ -163,8 +223,13 @@ class Scene:
         "the mass of each particle in `positions`; formulas may use the parameters",
         default=None,
     )
+    bodies: tuple[BodyChoice, ...] | None = key(
+        ListOf(Record(BodyChoice), "bodies", most=MOST_COORDINATES),
+        "rigid bodies, alone or beside particles; `positions` without `masses` are then only drawn",
+        default=None,
+    )
     potential: Expression | None = key(
-        Formula(), "the potential energy of the particles in `positions`; 0 if left out", default=None
+        Formula(), "the potential energy of the particles and bodies; 0 if left out", default=None
     )
     forces: Mapping[str, Expression] = key(
         TableOf(Quantity(), "formulas by coordinate"),
@@ -209,6 +274,12 @@ class Scene:
         "the coordinates, in order: names, or a table of names and kinds (`angle`, `length`, `number`)",
         default=None,
     )
+    space: SpaceChoice | str | tuple[SpaceChoice | str, ...] | None = key(
+        Either((*_SPACE.forms, ListOf(_SPACE, "spaces", most=8))),
+        'the configuration space, whose points the coordinates are: a name, a table such as `{ name = "sphere", '
+        "dim = 3 }`, or a list of these for their product; lines and circles if left out",
+        default=None,
+    )
     parameters: Mapping[str, Any] = key(
         TableOf(Either((ListOf(Quantity(), "numbers"), Quantity())), "numbers by name"),
         "numbers that formulas use by name (lists only for models that have them)",
@@ -221,6 +292,7 @@ class Scene:
     )
     initial: Initial = key(Record(Initial), "the state at the start", default_factory=Initial)
     motion: Motion = key(Record(Motion), "how long, in what steps, by what method", default_factory=Motion)
+    ensemble: Ensemble | None = key(Record(Ensemble), "many members instead of one", default=None)
     outputs: Outputs = key(Record(Outputs), "what to write", default_factory=Outputs)
 
     @property
@@ -229,5 +301,16 @@ class Scene:
         return tuple(self.coordinates or ())
 
 
-RECORDS: tuple[type, ...] = (Scene, ModelChoice, EventChoice, Initial, Motion, MethodChoice, Outputs)
+RECORDS: tuple[type, ...] = (
+    Scene,
+    ModelChoice,
+    SpaceChoice,
+    BodyChoice,
+    Ensemble,
+    EventChoice,
+    Initial,
+    Motion,
+    MethodChoice,
+    Outputs,
+)
 """Every table of the format, for the manual."""

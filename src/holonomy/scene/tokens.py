@@ -25,6 +25,11 @@ class Token:
     text: str
     at: int
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """Its first character and the one after its last; the end of a formula has none."""
+        return self.at, self.at + len(self.text)
+
 
 # ASCII only, by intent: Python would take other digits and letters for these, and letters that look alike for names.
 _TOKEN = re.compile(
@@ -60,7 +65,9 @@ def tokens(text: str) -> list[Token]:
     **Raises** `SceneError` for text that is too long and for characters that no formula contains.
     """
     if len(text) > LONGEST:
-        raise SceneError(f"this formula has {len(text)} characters; at most {LONGEST} are allowed.")
+        raise SceneError(
+            f"this formula has {len(text)} characters; at most {LONGEST} are allowed.", span=(LONGEST, len(text))
+        )
     found: list[Token] = []
     at = 0
     while at < len(text):
@@ -68,7 +75,7 @@ def tokens(text: str) -> list[Token]:
         if match is None:
             raise _stray(text, at)
         if match.lastgroup == "name":
-            _check_name(match.group(), text)
+            _check_name(match.group(), text, at)
         if match.lastgroup != "space":
             found.append(Token(match.lastgroup, match.group(), at))  # pyright: ignore[reportArgumentType]
         at = match.end()
@@ -82,14 +89,17 @@ def _stray(text: str, at: int) -> SceneError:
         hint = "formulas are typed in plain ASCII: theta for a Greek letter, x^2 for a square, * for a product"
     else:
         hint = _HINTS.get(character, "a formula has numbers, names, + - * / ^, parentheses and functions")
-    return SceneError(f'the character "{clipped(character)}" has no meaning in "{excerpt(text, at)}": {hint}.')
+    problem = f'the character "{clipped(character)}" has no meaning in "{excerpt(text, at)}": {hint}.'
+    return SceneError(problem, span=(at, at + 1))
 
 
-def _check_name(name: str, text: str) -> None:
+def _check_name(name: str, text: str, at: int) -> None:
+    span = (at, at + len(name))
     if name.startswith("_") or "__" in name:
         raise SceneError(
             f'the name "{clipped(name)}" is not allowed in "{clipped(text)}": '
-            "names begin with a letter and have no double underscore."
+            "names begin with a letter and have no double underscore.",
+            span=span,
         )
     if len(name) > LONGEST_NAME:
-        raise SceneError(f'the name "{clipped(name)}" has more than {LONGEST_NAME} characters.')
+        raise SceneError(f'the name "{clipped(name)}" has more than {LONGEST_NAME} characters.', span=span)

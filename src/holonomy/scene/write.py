@@ -10,7 +10,8 @@ from typing import Any
 from holonomy.scene.expression import Expression, Number
 from holonomy.scene.spec import Scene
 
-_TABLES = ("forces", "damping", "events", "coordinates", "parameters", "let", "initial", "motion", "outputs")
+_TABLES = ("forces", "damping", "events", "coordinates", "parameters", "let", "initial", "motion", "ensemble",
+           "outputs")  # fmt: skip
 
 
 def dumps(scene: Scene) -> str:

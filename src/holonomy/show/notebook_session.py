@@ -14,9 +14,10 @@ from jaxtyping import Array, Float
 from holonomy import notation
 from holonomy.motion import AbstractMethod, Run, simulate
 from holonomy.motion.run.positions import ORIGIN, Drawn, kinetic, places
-from holonomy.show.recording import Recording, columns, record
+from holonomy.show.recording import columns, record
 from holonomy.systems import System
 from holonomy.viewer import describe_run
+from holonomy.viewer.recording import Recording
 
 if TYPE_CHECKING:
     from holonomy.viewer.protocol import messages

@@ -8,9 +8,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-from holonomy.show.bundle import bundle
 from holonomy.show.notebook_session import Live, Refusal
-from holonomy.show.recording import Recording
+from holonomy.viewer.bundle import bundle
+from holonomy.viewer.recording import Recording
 
 _BUNDLE = bundle()
 

@@ -2,61 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from holonomy.motion.run.positions import Drawn, chain, drawn, kinetic
 from holonomy.viewer import describe_run
+from holonomy.viewer.recording import Recording, kept
 
 if TYPE_CHECKING:
     from holonomy.motion import Run
-    from holonomy.viewer.protocol.messages import Controls, Welcome
 
-MOST_NUMBERS: Final = 4_000_000
-"""In a recording: 32 MB of doubles. Longer runs are thinned."""
 _LONG, _SHORT = 120.0, 0.5
 _REPLAY = 30.0
 """Seconds that the replay of a very long or very short run takes."""
-
-
-@dataclass(frozen=True)
-class Recording:
-    """Rows in the order of time, with what the viewer is told about them.
-
-    A row of `table` is a time and the channels of `welcome.lab`: energies, coordinates, velocities, then the rest. The
-    same row of `places` holds the points of the picture, fixed ones first, counted from its `middle`.
-    """
-
-    welcome: Welcome
-    controls: Controls
-    steps: int
-    table: Float[np.ndarray, "rows columns"]
-    places: Float[np.ndarray, "rows points d"]
-    middle: Float[np.ndarray, " d"]
-
-    def head(self) -> dict[str, Any]:
-        """What is not numbers by the thousand, ready for JSON."""
-        return {
-            "welcome": {"type": "welcome", **asdict(self.welcome)},
-            "controls": {"type": "controls", **asdict(self.controls)},
-            "steps": self.steps,
-            "rows": len(self.table),
-        }
-
-    def numbers(self) -> bytes:
-        """The table as little-endian doubles, then the places as single ones."""
-        return self.table.astype("<f8").tobytes() + self.places.astype("<f4").tobytes()
-
-    def text(self) -> str:
-        """The whole as JSON that can stand in a page: no character in it can end a script or begin a comment."""
-        packed = self.head() | {"numbers": base64.b64encode(self.numbers()).decode("ascii")}
-        plain = json.dumps(packed, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
-        return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def record(run: Run, *, title: str | None = None, rods: bool | None = None, speed: float | None = None) -> Recording:
@@ -85,7 +45,7 @@ def record(run: Run, *, title: str | None = None, rods: bool | None = None, spee
     spots = describe_run.spots(picture, len(table))
     middle = describe_run.middle(spots, shape.sketch)
     spots = spots - middle
-    keep, thinned = _kept(len(table), table.shape[1] + spots[0].size)
+    keep, thinned = kept(len(table), table.shape[1] + spots[0].size)
     table, spots = table[keep], spots[keep]
     # A run can go back in time; its recording goes forward all the same.
     if table[-1, 0] < table[0, 0]:
@@ -112,13 +72,6 @@ def columns(run: Run, moving: Float[np.ndarray, " rows"] | None) -> Float[np.nda
         energy = np.concatenate([moving[:, None], energy - moving[:, None], energy], axis=1)
     parts = [np.asarray(run.t)[:, None], energy, run.q, run.v, run.multipliers]
     return np.concatenate([np.asarray(part, dtype=float) for part in parts], axis=1)
-
-
-def _kept(rows: int, width: int) -> tuple[np.ndarray, int]:
-    """Which rows fit into a recording, the first and the last among them, and every how many-th they are."""
-    stride = max(1, -(-rows * width // MOST_NUMBERS))
-    keep = np.arange(0, rows, stride)
-    return (keep if keep[-1] == rows - 1 else np.append(keep, rows - 1)), stride
 
 
 def _pace(duration: float) -> float:

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from holonomy.show.figures import FIGURES
+from holonomy.show.figures import FIGURES, rigid_bodies
 
 
 @pytest.fixture(autouse=True)
@@ -44,3 +44,44 @@ def test_orders_and_the_floor_of_inner_products():
     rough = next(values for name, values in data.items() if name.startswith("H the same"))
     assert rough.max() > 1e-6
     assert max(data[f"H {name}"].max() for name in ("Gauss(3) polar", "Splitting(8)")) < 1e-12
+
+
+@pytest.mark.proof
+def test_turning_out_of_the_plane_is_no_isometry():
+    """Rods keep their lengths and medians do not; refined, the strain stays; a rod along E feels no curvature."""
+    data = FIGURES["h2e-triangle"]().data
+    assert data["sides"] < 1e-14
+    assert np.ptp(data["median"]) > 0.03
+    data = FIGURES["h2e-refine"]().data
+    assert data["1 parts"].max() < 1e-14
+    strains = [data[f"{parts} parts"].max() for parts in (2, 4, 8)]
+    assert min(strains) > 0.03
+
+
+@pytest.mark.proof
+def test_a_rod_out_of_the_plane_and_a_fixed_tolerance():
+    data = FIGURES["h2e-rod"]().data
+    assert data["length"] < 1e-14
+    assert np.max(np.abs(np.diff(data["multiplier"]))) < 0.1  # no jump where the heights of the ends agree
+    data = FIGURES["rs2-oddity"]().data
+    assert data["tolerance 1e-06"][-1] > data["tolerance 1e-06"][1]
+    assert np.all(np.diff(data["to round-off"]) < 0)
+
+
+@pytest.mark.proof
+def test_multipliers_of_the_rigid_triangle_have_the_order_of_the_method():
+    """Figures 2.20 and 2.21 in a short form: S³, two steps, t ≤ 2."""
+    data = rigid_bodies.multipliers("triangle", "2", "3", steps=(0.1, 0.05), end=2.0, spaces="S").data
+    for stages, order in (("2", 2.0), ("3", 5.0)):
+        coarse, fine = (data[f"S Radau({stages}), dt = {dt:g}"].max() for dt in (0.1, 0.05))
+        assert np.log2(coarse / fine) > order - 0.5
+    assert data["S Rattle(6), dt = 0.05"].max() < 1e-13
+
+
+@pytest.mark.proof
+def test_balls_take_the_law_of_maxwell():
+    """Their mean speed goes from 1 to (8/3π)^½, as the mean square stays 1."""
+    data = FIGURES["collisions"]().data
+    assert data["collisions"] > 1500
+    assert abs(data["mean speed"] - np.sqrt(8.0 / (3.0 * np.pi))) < 0.015
+    assert max(data["momenta"].max(), data["energy, relative"].max()) < 1e-12

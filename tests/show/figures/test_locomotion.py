@@ -21,6 +21,13 @@ def test_raft_and_scallop() -> None:
 def test_stroke_of_two_balls() -> None:
     data = FIGURES["pmpy-stroke"]().data
     assert data["displacement"] == pytest.approx(data["minus the integral of B"], abs=1e-12)
+    # strokes of balls far apart whose cost is stationary, which a quadrature gives
+    np.testing.assert_allclose(
+        data["stationary strokes: lengths by Wong's equations"], data["stationary strokes: by quadrature"], rtol=1e-8
+    )
+    np.testing.assert_allclose(
+        data["stationary strokes: efficiencies by Wong's equations"], data["stationary strokes: known"], rtol=1e-8
+    )
 
 
 @pytest.mark.proof

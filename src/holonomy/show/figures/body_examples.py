@@ -29,6 +29,13 @@ def world(where: str, shape: str, polar: bool = False) -> World:
     return World(space, Body([1.0] * count, springs=[(i, j, 1.0, 1.0) for i, j in SIDES[shape].values()]))
 
 
+@cache
+def rigid_world(where: str, shape: str) -> World:
+    """The same with rods of length 1 in place of springs."""
+    count = 2 if shape == "rod" else 3
+    return World(SPACES[where], Body([1.0] * count, rods=[(i, j, 1.0) for i, j in SIDES[shape].values()]))
+
+
 def start(where: str, shape: str, polar: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Points and velocities across a Killing flow; the triangle's first vertex lies ahead on its axis."""
     space, right = SPACES[where], np.pi / 2
