@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { shared, slowTest, withPage } from "./harness.mjs";
 import {
@@ -27,7 +27,9 @@ import {
   shown,
   stateOf,
   stride,
+  timeOf,
   timePast,
+  unfoldNumerics,
 } from "./studio.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -54,8 +56,38 @@ async function someState(page) {
 
 const choose = async (page, kind) => {
   await page.locator("summary", { hasText: "Export" }).click();
-  await page.locator(".menu button", { hasText: kind }).click();
+  await page
+    .locator(".menu button")
+    .filter({ has: page.getByText(kind, { exact: true }) })
+    .click();
 };
+
+/** How many kinds of colour the first picture of a film has. */
+const firstPicture = (page, base64, type) =>
+  page.evaluate(
+    async ([text, media]) => {
+      const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+      const blob = new Blob([bytes], { type: media });
+      let source;
+      if (media === "image/gif") source = await createImageBitmap(blob);
+      else {
+        source = Object.assign(document.createElement("video"), { muted: true, src: URL.createObjectURL(blob) });
+        await new Promise((resolve, reject) => {
+          source.requestVideoFrameCallback(resolve); // when the first one can be drawn
+          source.play().catch(reject);
+          source.onerror = () => reject(new Error(source.error.message));
+        });
+      }
+      const [width, height] = [source.videoWidth ?? source.width, source.videoHeight ?? source.height];
+      const pen = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
+      pen.drawImage(source, 0, 0);
+      const { data } = pen.getImageData(0, 0, width, height);
+      const seen = new Set();
+      for (let i = 0; i < data.length; i += 4) seen.add((data[i] >> 5) * 64 + (data[i + 1] >> 5) * 8 + (data[i + 2] >> 5));
+      return seen.size;
+    },
+    [base64, type],
+  );
 
 /** The file that the browser keeps when `act` is done. */
 async function downloaded(page, act) {
@@ -79,6 +111,7 @@ describe("equations", () => {
   });
 
   withPage("are refused in a sentence for a long chain", async (page) => {
+    await unfoldNumerics(page);
     await page.getByLabel("Method").selectOption("rk4");
     const before = await revisionOf(page);
     await setNumber(page, "links", 30);
@@ -107,7 +140,7 @@ describe("a link", () => {
     await other.goto(address);
     await shown(other);
     await becomes(other, state);
-    assert.equal(await other.locator('[data-parameter="gravity"] input[type=number]').inputValue(), "7.3");
+    assert.equal(await other.locator('[data-parameter="gravity"] input.box').inputValue(), "7.3");
     await other.close();
   });
 
@@ -170,8 +203,8 @@ describe("export", () => {
       [..."PNG"].map((c) => c.charCodeAt(0)),
     );
     const stage = await page.locator(".stage").boundingBox();
-    assert.ok(Math.abs(image.content.readUInt32BE(16) - stage.width) <= 2);
-    assert.ok(Math.abs(image.content.readUInt32BE(20) - stage.height) <= 2);
+    assert.ok(Math.abs(image.content.readUInt32BE(16) - 2 * stage.width) <= 2);
+    assert.ok(Math.abs(image.content.readUInt32BE(20) - 2 * stage.height) <= 2);
     const kinds = await page.evaluate(async (base64) => {
       const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
       const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
@@ -187,15 +220,70 @@ describe("export", () => {
     assert.ok(kinds > 10, `${kinds} kinds of colour`);
   });
 
-  withPage("as a film", async (page) => {
-    await choose(page, "WebM");
+  withPage("as a drawing", async (page) => {
+    const { content } = await downloaded(page, () => choose(page, "SVG"));
+    const drawing = content.toString();
+    assert.match(drawing, /^<svg xmlns/);
+    assert.doesNotMatch(drawing, /<image/); // the whole picture is made of lines
+    assert.match(drawing, />x<\/text>/);
+    const shapes = await page.evaluate((text) => {
+      const found = new DOMParser().parseFromString(text, "image/svg+xml");
+      return { errors: found.querySelectorAll("parsererror").length, paths: found.querySelectorAll("path").length };
+    }, drawing);
+    assert.equal(shapes.errors, 0);
+    assert.ok(shapes.paths >= 5, `${shapes.paths} paths: grid, rods, bobs`);
+  });
+
+  withPage("as films whose first picture is not blank", async (page) => {
+    for (const [kind, magic] of [
+      ["WebM", 0x1a45dfa3],
+      ["MP4", null],
+      ["GIF", 0x47494638],
+    ]) {
+      await choose(page, kind);
+      await button(page, "Play");
+      await timePast(page, (await timeOf(page)) + 0.5);
+      await pictures(page, 30);
+      const film = await downloaded(page, () => button(page, "Stop filming"));
+      await button(page, "Pause");
+      if (magic !== null) assert.equal(film.content.readUInt32BE(0), magic);
+      else assert.equal(film.content.toString("latin1", 4, 8), "ftyp");
+      const kinds = await firstPicture(
+        page,
+        film.content.toString("base64"),
+        `${kind === "GIF" ? "image" : "video"}/${kind.toLowerCase()}`,
+      );
+      assert.ok(kinds >= 8, `${kind}: ${kinds} kinds of colour in its first picture`);
+    }
+  });
+
+  withPage("as a web page that replays without a studio, with the same plots and states, and as lines that embed it", async (page) => {
+    await page.getByLabel("Vertical axis of plot 1").selectOption("tension1");
     await button(page, "Play");
     await timePast(page, 0.5);
-    await pictures(page, 30);
-    const film = await downloaded(page, () => button(page, "Stop filming"));
-    assert.equal(film.content.readUInt32BE(0), 0x1a45dfa3);
-    assert.ok(film.content.length > 2000);
     await button(page, "Pause");
+    await settled(page);
+    const state = await stateOf(page);
+    const file = await downloaded(page, () => choose(page, "Web page"));
+    const context = await newContext(shared.browser, { offline: true, reducedMotion: "reduce" });
+    const replay = await context.newPage();
+    const requests = [];
+    replay.on("request", (request) => requests.push(request.url()));
+    await replay.goto(pathToFileURL(file.path).href);
+    await shown(replay);
+    await replay.getByLabel("Timeline").focus();
+    await replay.keyboard.press("End");
+    await becomes(replay, state);
+    assert.match(await replay.locator(".plot .canvas").first().getAttribute("aria-label"), /^Tension of link 1 against time/);
+    assert.deepEqual(
+      requests.filter((address) => !address.startsWith("file:")),
+      [],
+    );
+    assert.equal(await replay.locator("[data-body]:not([disabled])").count(), 0);
+    await context.close();
+    await choose(page, "Embed");
+    assert.match(await page.locator("dialog pre").innerText(), /<iframe src="pendulum\.html" title="Pendulum: [^"]*"/);
+    await page.keyboard.press("Escape");
   });
 });
 
@@ -278,7 +366,7 @@ describe("the bundle", () => {
       const { host, protocol } = new URL(request.url());
       if (host !== own && protocol !== "blob:") foreign.push(request.url());
     });
-    await page.goto(shared.studio.address);
+    await page.goto(`${shared.studio.address}#/pendulum`);
     await shown(page);
     assert.equal(new URL(page.url()).search, "", "the token does not stay in the address");
     await page.keyboard.press("e");

@@ -18,6 +18,7 @@ import {
   stride,
   timeOf,
   timePast,
+  unfoldNumerics,
   until,
   withoutWebgl,
 } from "./studio.mjs";
@@ -83,6 +84,7 @@ describe("readouts", () => {
     await page.keyboard.press("Shift+ArrowRight");
     await timePast(page, 0.1);
     await settled(page);
+    await unfoldNumerics(page);
     const read = (name) => page.locator(`[data-readout="${name}"]`).innerText();
     assert.equal(await read("verdict"), "good");
     assert.match(await read("method"), /RK4|Gauss/);
@@ -96,6 +98,7 @@ describe("readouts", () => {
     "warn when physics cannot keep up with the clock",
     async (page) => {
       await page.getByText("Physics cannot keep up with the clock").waitFor();
+      await unfoldNumerics(page);
       assert.match(await page.locator('[data-readout="clock"]').innerText(), /^behind/);
       await button(page, "Pause");
       await page.getByText("Physics cannot keep up with the clock").waitFor({ state: "detached" });
@@ -147,7 +150,7 @@ describe("the keyboard", () => {
 
   withPage("reaches everything in the order of the page, and moves bobs with the arrows", async (page) => {
     const names = [];
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < 60; i++) {
       await page.keyboard.press("Tab");
       names.push(
         await page.evaluate(() => {
@@ -164,18 +167,22 @@ describe("the keyboard", () => {
       /^Step forward/,
       /^Speed/,
       /^Reset/,
-      /^Back to first settings/,
+      /^Restore defaults/,
+      /^Help/,
       /^Equations/,
       /^Share/,
       /^Export/,
-      /^Help/,
+      /^View/,
+      /^Double pendulum/,
+      /^Story/,
       /^Number of links/,
       /^Gravity/,
+      /^Ghost/,
+      /^Trails/,
       /^Lengths/,
       /^Masses/,
-      /^Ghost/,
-      /^Draw paths/,
       /^State/,
+      /^Numerics/,
       /^Vertical axis of plot 1/,
     ];
     let last = -1;

@@ -11,7 +11,6 @@ import {
   drag,
   handle,
   hasNumber,
-  noticeShown,
   pixels,
   playing,
   restructured,
@@ -22,6 +21,7 @@ import {
   stateOf,
   stride,
   timePast,
+  unfoldNumerics,
   until,
   velocitiesOf,
   withoutWebgl,
@@ -82,8 +82,11 @@ describe("links", () => {
   withPage("can be no fewer than one, and a sentence says so", async (page) => {
     await box(page, "links").fill("0");
     await box(page, "links").press("Enter");
-    await noticeShown(page, /^Number of links .*0 was given/);
-    assert.equal(await box(page, "links").inputValue(), "2");
+    await page
+      .locator('[data-parameter="links"] .error')
+      .getByText(/^Number of links must be/)
+      .waitFor();
+    assert.equal(await page.evaluate(() => globalThis.probe.controls.parameters.links), 2);
   });
 
   withPage("have a length and a mass each", async (page) => {
@@ -137,6 +140,7 @@ describe("physics", () => {
       await stride(page, 20);
       return Math.abs((await energy(page, "total")) - start);
     };
+    await unfoldNumerics(page);
     const options = await page.getByLabel("Method").locator("option").allInnerTexts();
     assert.ok(options.length >= 5, options.join(", "));
     assert.ok((await drift("gauss2")) < 0.01);
@@ -199,7 +203,7 @@ describe("pictures and plots", () => {
     "give each mass its colour, in bob, path and curve",
     async (page) => {
       await links(page, 3);
-      await page.getByLabel("Draw paths").check();
+      await page.getByLabel("Trails", { exact: true }).check();
       const colours = await page.evaluate(() =>
         [...document.querySelectorAll(".state .dot")].map((s) => getComputedStyle(s).backgroundColor),
       );
@@ -207,10 +211,10 @@ describe("pictures and plots", () => {
       for (const colour of colours)
         await until(page, async () => (await pixels(page, ".stage canvas", colour)) > 200, `a bob in ${colour}`);
       await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "3");
-      await page.getByLabel("Whose paths").selectOption("last");
+      await page.getByLabel("Trails of which bodies").selectOption("last");
       await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "1");
-      await page.getByLabel("Length of the paths").selectOption("8");
-      await page.getByLabel("Draw paths").uncheck();
+      await page.getByLabel("Length of the trails").selectOption("8");
+      await page.getByLabel("Trails", { exact: true }).uncheck();
       await page.waitForFunction(() => document.querySelector(".stage").dataset.trails === "0");
     },
     { init: withoutWebgl },
@@ -220,8 +224,8 @@ describe("pictures and plots", () => {
     "draw paths that fade",
     async (page) => {
       await setNumber(page, "gravity", 9.81);
-      await page.getByLabel("Draw paths").check();
-      await page.getByLabel("Length of the paths").selectOption("1");
+      await page.getByLabel("Trails", { exact: true }).check();
+      await page.getByLabel("Length of the trails").selectOption("1");
       await stride(page, 8);
       // Along the path of the last bob, the strength of its colour falls with age: some pixels are strong, more are faint.
       const tints = () =>
@@ -265,7 +269,7 @@ describe("the ghost", () => {
   withPage("starts at its offset and drifts away: meter, both energies, Lyapunov estimate", async (page) => {
     await ghost(page);
     await setNumber(page, "ghost_offset", 0.01);
-    await button(page, "Restart the ghost close to the pendulum");
+    await button(page, "Restart the ghost");
     await settled(page);
     const meter = () => page.locator('[data-meter="divergence"] meter').getAttribute("value").then(Number);
     const near = await meter();

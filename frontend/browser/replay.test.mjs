@@ -15,6 +15,7 @@ import { shared, slowTest } from "./harness.mjs";
 import {
   button,
   changed,
+  complains,
   newContext,
   numbersIn,
   pictures,
@@ -79,7 +80,7 @@ function withFile(name, file, test, { moving = false, init, expected = /^$/, ...
     if (init) await context.addInitScript(init);
     const page = await context.newPage();
     const [said, asked] = [[], []];
-    page.on("console", (message) => ["error", "warning"].includes(message.type()) && said.push(message.text()));
+    page.on("console", (message) => complains(message) && said.push(message.text()));
     page.on("pageerror", (error) => said.push(String(error)));
     page.on("request", (request) => asked.push(request.url()));
     const address = pathToFileURL(join(folder, `${file}.html`)).href;
@@ -116,7 +117,7 @@ describe("an exported run", () => {
       const [before, blue] = [await timeOf(page), "rgb(0, 114, 178)"];
       await until(page, async () => (await pixels(page, ".stage canvas", blue)) > 100, "a blue bob");
       await timePast(page, before + 0.2);
-      await page.getByRole("spinbutton", { name: /Speed/ }).fill("10");
+      await page.getByRole("textbox", { name: /Speed/ }).fill("10");
       await page.keyboard.press("Enter");
       await playing(page, false);
       assert.equal(await timeOf(page), 8);
@@ -172,10 +173,10 @@ describe("an exported run", () => {
     for (const name of ["Undo", "Redo", "Share", "Equations"])
       assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
     for (const name of ["Timeline", /Speed/]) assert.ok((await page.getByRole("slider", { name }).count()) >= 1, String(name));
-    assert.equal(await page.getByRole("checkbox", { name: "Draw paths" }).count(), 1);
+    assert.equal(await page.getByRole("checkbox", { name: "Trails" }).count(), 1);
     assert.equal(await page.locator("[data-body]").count(), 0);
     await page.locator("summary", { hasText: "Export" }).click();
-    assert.deepEqual(await page.locator(".menu b").allInnerTexts(), ["PNG", "WebM"]);
+    assert.deepEqual(await page.locator(".menu b").allInnerTexts(), ["GIF", "MP4", "WebM", "PNG", "SVG"]);
     const [download] = await Promise.all([page.waitForEvent("download"), page.locator(".menu button", { hasText: "PNG" }).click()]);
     const image = await readFile(await download.path());
     assert.equal(image.subarray(1, 4).toString(), "PNG");
@@ -246,7 +247,7 @@ describe("an exported run", () => {
 
   withFile("without positions shows plots and says why", "plots", async (page) => {
     assert.equal(await page.locator("[data-stage]").count(), 0);
-    assert.ok((await page.locator(".uplot").count()) >= 3);
+    assert.ok((await page.locator(".plot canvas").count()) >= 3);
     assert.match(await page.locator(".summary").innerText(), /does not know its positions/);
   });
 
@@ -320,7 +321,7 @@ describe("a live system in a notebook", () => {
     try {
       const page = await context.newPage();
       const said = [];
-      page.on("console", (message) => ["error", "warning"].includes(message.type()) && said.push(message.text()));
+      page.on("console", (message) => complains(message) && said.push(message.text()));
       page.on("pageerror", (error) => said.push(String(error)));
       await touch(page, python);
       assert.deepEqual(said, []);
@@ -343,13 +344,13 @@ async function touch(page, python) {
   assert.deepEqual(numbersIn(await stateOf(page)), [0, 1.5, 2, 0, 0]);
 
   await button(page, "Play"); // farther than what came with the widget
-  await page.getByRole("spinbutton", { name: /Speed/ }).fill("5");
+  await page.getByRole("textbox", { name: /Speed/ }).fill("5");
   await page.keyboard.press("Enter");
   await timePast(page, 2.5);
   await button(page, "Pause");
   await playing(page, false);
 
-  const gravity = page.getByRole("spinbutton", { name: /gravity/ });
+  const gravity = page.getByRole("textbox", { name: /gravity/ });
   const before = numbersIn(await stateOf(page));
   await gravity.fill("2");
   await gravity.press("Enter");

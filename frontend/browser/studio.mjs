@@ -5,8 +5,9 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -31,11 +32,23 @@ export function python() {
   return ours.find((path) => existsSync(path)) ?? "python3";
 }
 
-/** Start `python -m holonomy.studio` on a free port; resolves with its address, token included, and a way to stop it. */
-export async function startStudio() {
-  const child = spawn(python(), ["-m", "holonomy.studio", "--port", "0", "--no-browser"], {
+/** The studio with labs that are no part of the package. */
+const WITH_LABS = `import sys
+from holonomy.studio import labs, serve
+for name in sys.argv[1:]:
+    labs.register(name)
+serve("127.0.0.1", 0, False)`;
+
+/**
+ * Start `python -m holonomy.studio` on a free port; resolves with its address, token included, and a way to stop it.
+ * `labs` are modules of `tests/studio/labs` whose labs it has too.
+ */
+export async function startStudio(...labs) {
+  const program = labs.length > 0 ? ["-c", WITH_LABS, ...labs] : ["-m", "holonomy.studio", "--port", "0", "--no-browser"];
+  const path = [join(root, "src"), ...(labs.length > 0 ? [join(root, "tests", "studio", "labs")] : [])].join(delimiter);
+  const child = spawn(python(), program, {
     cwd: root,
-    env: { ...process.env, PYTHONPATH: join(root, "src"), PYTHONUNBUFFERED: "1", JAX_PLATFORMS: "cpu" },
+    env: { ...process.env, PYTHONPATH: path, PYTHONUNBUFFERED: "1", JAX_PLATFORMS: "cpu" },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";
@@ -53,6 +66,7 @@ export async function startStudio() {
   return {
     address,
     said: () => said,
+    signal: (name) => child.kill(name),
     async stop() {
       child.kill("SIGINT");
       const late = setTimeout(() => child.kill("SIGKILL"), 10_000);
@@ -61,6 +75,13 @@ export async function startStudio() {
     },
   };
 }
+
+/**
+ * Whether a word in the console is an error or a warning. The software driver remarks that its picture is read back, which is
+ * how this browser puts a page together.
+ */
+export const complains = (message) =>
+  ["error", "warning"].includes(message.type()) && !/GL Driver Message \(OpenGL, Performance/.test(message.text());
 
 /** Open the studio in a context of its own, with time held unless `playing`; every console error fails the test. */
 export async function openPage(browser, address, { playing = false, expectErrors = false, init, ...options } = {}) {
@@ -73,12 +94,9 @@ export async function openPage(browser, address, { playing = false, expectErrors
   await context.addInitScript(instrument);
   const page = await context.newPage();
   const errors = [];
-  // The software driver remarks that its picture is read back, which is how this browser puts a page together.
-  const ours = (message) =>
-    ["error", "warning"].includes(message.type()) && !/GL Driver Message \(OpenGL, Performance/.test(message.text());
-  page.on("console", (message) => ours(message) && errors.push(message.text()));
+  page.on("console", (message) => complains(message) && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
-  await page.goto(address);
+  await page.goto(address.includes("#") ? address : `${address}#/pendulum`);
   await shown(page);
   return {
     page,
@@ -112,7 +130,7 @@ function instrument() {
     socket: null,
     controls: null,
     frames: 0,
-    /** Every text that the page's notice has shown. */
+    /** Every text that the page's notice has shown, or a control whose setting was refused. */
     notices: [],
     /** Resolves after the first message for which `done` holds. */
     until: (done) => (done() ? Promise.resolve() : new Promise((resolve) => waiting.add({ done, resolve }))),
@@ -144,8 +162,9 @@ function instrument() {
     }
   };
   const note = () => {
-    const text = document.querySelector(".notice.shown")?.textContent;
-    if (text && text !== probe.notices.at(-1)) probe.notices.push(text);
+    for (const { textContent: text } of document.querySelectorAll(".notice.shown, .refusal")) {
+      if (text && !probe.notices.slice(-3).includes(text)) probe.notices.push(text);
+    }
   };
   new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true, attributeFilter: ["class"] });
   globalThis.WebSocket = class extends Plain {
@@ -319,7 +338,7 @@ export const arrives = (page, body, { x, y }, within = 1.5) =>
 
 /** The slider and the box of a number. */
 export const slider = (page, name) => page.locator(`[data-parameter="${name}"] input[type=range]`);
-export const box = (page, name) => page.locator(`[data-parameter="${name}"] input[type=number]`);
+export const box = (page, name) => page.locator(`[data-parameter="${name}"] input.box`);
 
 /** Type a number and wait until the studio has taken it. */
 export async function setNumber(page, name, value) {
@@ -330,16 +349,16 @@ export async function setNumber(page, name, value) {
 }
 
 export const hasNumber = (page, name, value) =>
-  page.waitForFunction(
-    ([n, v]) => Number(document.querySelector(`[data-parameter="${n}"] input[type=number]`)?.value) === v,
-    [name, value],
-  );
+  page.waitForFunction(([n, v]) => Number(document.querySelector(`[data-parameter="${n}"] input.box`)?.value) === v, [name, value]);
 
 /** Open the group that a number is folded away in. */
 export async function unfold(page, name) {
   const group = page.locator(`details:has([data-parameter="${name}"])`);
   if ((await group.count()) > 0 && (await group.getAttribute("open")) === null) await group.locator("summary").click();
 }
+
+/** Unfold how the motion is computed: method, step, certificate. */
+export const unfoldNumerics = (page) => page.locator(".numerics").evaluate((details) => (details.open = true));
 
 /** Wait until the page shows another structure than that of `before`, the number of a revision. */
 export const restructured = (page, before) =>
@@ -377,7 +396,7 @@ export const withoutWebgl = () => {
 /** Python of this project, for what the studio hands out. */
 export async function runPython(code, ...files) {
   const child = spawn(python(), ["-c", code, ...files], {
-    cwd: root,
+    cwd: tmpdir(), // programs may write pictures beside them
     env: { ...process.env, PYTHONPATH: join(root, "src"), JAX_PLATFORMS: "cpu" },
   });
   let [out, err] = ["", ""];
@@ -386,4 +405,23 @@ export async function runPython(code, ...files) {
   const status = await new Promise((resolve) => child.once("exit", resolve));
   assert.equal(status, 0, err);
   return out;
+}
+
+const axeRules = readFileSync(join(root, "frontend", "node_modules", "axe-core", "axe.min.js"), "utf8");
+
+/** What axe finds wrong with the page as it is now: must be nothing. */
+export async function axe(page, what = "") {
+  await page.evaluate(axeRules);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  assert.deepEqual(
+    violations.map((one) => `${one.id}: ${one.nodes[0].html}`),
+    [],
+    what,
+  );
+}
+
+/** Let go of what the mouse holds after a rest, so that it is not thrown. */
+export async function letGo(page) {
+  await page.waitForTimeout(400);
+  await page.mouse.up();
 }

@@ -1,16 +1,23 @@
 // The palette of the present colour scheme, and what follows from its colours.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { DARK, LIGHT, type Palette } from "./palette";
+import { dimensionOf } from "./plot/variable";
+import { theme } from "./preferences";
 import type { LabView } from "./wire";
 
 export type { Palette };
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/** The palette of the present colour scheme. */
-export const palette = signal<Palette>(dark.matches ? DARK : LIGHT);
-dark.addEventListener("change", () => (palette.value = dark.matches ? DARK : LIGHT));
+const systemDark = signal(dark.matches);
+dark.addEventListener("change", () => (systemDark.value = dark.matches));
+
+/** The palette of the present colour scheme: the system's, unless the user has chosen one. */
+export const palette = computed<Palette>(() => {
+  const wanted = theme.value === "system" ? systemDark.value : theme.value === "dark";
+  return wanted ? DARK : LIGHT;
+});
 
 export const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -32,6 +39,14 @@ export function channelColour(palette: Palette, view: LabView, channel: number):
   const { name, colour } = view.channels[channel]!;
   if (colour !== null) return bodyColour(palette, colour);
   return energyColour(palette, view, name) ?? palette.ink;
+}
+
+/** Of a variable that is plotted: a channel's, or that of the body whose place it is. */
+export function variableColour(palette: Palette, view: LabView, column: number): string {
+  if (column < view.channels.length) return channelColour(palette, view, column);
+  const traced = view.bodies.filter((body) => body.trail);
+  const body = traced[Math.floor((column - view.channels.length) / dimensionOf(view))];
+  return body ? bodyColour(palette, body.colour) : palette.ink;
 }
 
 /** Kinds of energy have the same colours in every motion; a total is drawn in ink. Null for what is no energy. */

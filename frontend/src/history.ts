@@ -2,6 +2,10 @@
 
 /** By how much more than asked is kept before the oldest rows are cut off all at once: cutting at each row would cost more. */
 const SLACK = 1.25;
+/** Numbers that are kept at most; beyond, every second row of the older half goes, so that a whole run stays in sight. */
+const MOST_NUMBERS = 2_000_000;
+/** Rows beyond which drawing them would cost too much, however few numbers they have. */
+const MOST_ROWS = 16_000;
 
 /**
  * Rows of time and `width` numbers in the order of time, at least the last `longest` seconds of them. A row of NaN
@@ -11,6 +15,8 @@ export class History {
   #times: number[] = [];
   #columns: number[][] = [];
   #broken = false;
+  #edits = 0;
+  #epoch = 0;
 
   constructor(
     width: number,
@@ -22,6 +28,16 @@ export class History {
 
   get length(): number {
     return this.#times.length;
+  }
+
+  /** Grows whenever rows were changed otherwise than by adding one at the end. */
+  get edits(): number {
+    return this.#edits;
+  }
+
+  /** Grows whenever everything was forgotten. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
   get width(): number {
@@ -53,10 +69,13 @@ export class History {
     this.#times = [];
     this.#columns = Array.from({ length: width }, () => []);
     this.#broken = false;
+    this.#edits++;
+    this.#epoch++;
   }
 
   /** Take other columns from now on: old column `from[i]` as the i-th, and one without a past where that is negative. */
   rearrange(from: readonly number[]): void {
+    this.#edits++;
     const empty = (): number[] => this.#times.map(() => NaN);
     this.#columns = from.map((column) => this.#columns[column] ?? empty());
     this.#columns = this.#columns.map((column, i) => (this.#columns.indexOf(column) === i ? column : [...column]));
@@ -80,6 +99,18 @@ export class History {
     }
     this.#broken = false;
     this.#row(time, (column) => values[column] ?? NaN);
+    if (this.#times.length > Math.min(MOST_ROWS, MOST_NUMBERS / (this.width + 1))) this.#thin();
+  }
+
+  /** Keep every second row of the older half, and all where the motion was changed by hand. */
+  #thin(): void {
+    const half = this.#times.length >> 1;
+    const first = this.#columns[0];
+    const kept: number[] = [];
+    for (let i = 0; i < this.#times.length; i++) if (i >= half || i % 2 === 0 || (first && Number.isNaN(first[i]))) kept.push(i);
+    this.#edits++;
+    this.#times = kept.map((i) => this.#times[i]!);
+    this.#columns = this.#columns.map((column) => kept.map((i) => column[i]!));
   }
 
   #row(time: number, value: (column: number) => number): void {
@@ -88,6 +119,7 @@ export class History {
   }
 
   #keep(start: number, end: number): void {
+    this.#edits++;
     this.#times = this.#times.slice(start, end);
     this.#columns = this.#columns.map((column) => column.slice(start, end));
   }

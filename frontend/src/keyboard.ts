@@ -10,13 +10,15 @@ const STRIDE = 10;
 type Entry = readonly [keys: string, does: string, needs: CommandType | null];
 
 const KEYS: readonly Entry[] = [
-  ["Space", "let time run, or hold it", "play"],
-  ["→  ←", "one picture on or back; with Shift ten; held down, on and on", "step"],
+  ["Space bar", "let time run, or hold it", "play"],
+  ["→  ←", "one frame forward or back; with Shift ten; held down, on and on", "step"],
   ["Tab, then arrows", "take a body and move it; with Shift farther; Page Up and Page Down take the next one", "drag-begin"],
   ["Ctrl Z,  Ctrl Shift Z", "undo, redo", "undo"],
-  ["R,  Shift R", "back to the start; back to the first settings too", "reset"],
-  ["T", "draw paths, or do not", null],
+  ["R,  Shift R", "back to the start; restore the defaults too", "reset"],
+  ["T", "trails on or off", null],
+  ["+  −  0", "in a picture: nearer, farther, all of it; wheel, pinch and double click do the same", null],
   ["E", "equations of motion", "ask-equations"],
+  ["P", "presentation on or off: the picture alone, in large type", "share"],
   ["?", "this page", null],
 ];
 
@@ -29,6 +31,7 @@ export function keysOf(studio: Studio): readonly Entry[] {
 export interface Shortcuts {
   help(): void;
   equations(): void;
+  present(): void;
 }
 
 export function listen(target: Document | HTMLElement, studio: Studio, shortcuts: Shortcuts): () => void {
@@ -70,6 +73,8 @@ function plain(event: KeyboardEvent, studio: Studio, shortcuts: Shortcuts): (() 
       return () => (studio.trailsShown.value = !studio.trailsShown.value);
     case "e":
       return studio.can("ask-equations") ? shortcuts.equations : null;
+    case "p":
+      return shortcuts.present;
     case "?":
       return shortcuts.help;
     default:
@@ -82,6 +87,7 @@ function inDialog(target: EventTarget | null): boolean {
 }
 
 function isTyping(target: EventTarget | null): boolean {
+  if (target instanceof HTMLTextAreaElement) return true;
   return target instanceof HTMLInputElement && !["range", "checkbox", "radio"].includes(target.type);
 }
 

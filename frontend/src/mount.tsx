@@ -2,8 +2,7 @@
 
 import { render } from "preact";
 import type { Source } from "./source";
-import "./palette.css";
-import "./style.css";
+import "./styles";
 import { type Options, Studio, StudioContext } from "./studio";
 import { Shell } from "./ui/Shell";
 

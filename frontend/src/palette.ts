@@ -10,6 +10,7 @@ export interface Palette {
   readonly warning: string;
   readonly grid: string;
   readonly rod: string;
+  readonly on_map: string;
   readonly bodies: readonly string[];
   readonly energies: readonly string[];
 }
@@ -24,6 +25,7 @@ export const LIGHT: Palette = {
   warning: "#a84300",
   grid: "#e9e7df",
   rod: "#4b4d52",
+  on_map: "#1c1d20",
   bodies: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"],
   energies: ["#e69f00", "#009e73", "#cc79a7", "#0072b2"],
 };
@@ -38,6 +40,7 @@ export const DARK: Palette = {
   warning: "#e69f00",
   grid: "#26292d",
   rod: "#b4b6ba",
+  on_map: "#1c1d20",
   bodies: ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2"],
   energies: ["#e69f00", "#2bbd93", "#cc79a7", "#56b4e9"],
 };

@@ -1,16 +1,26 @@
 // A motion that was computed before, or is computed a little ahead: time is kept here, not in Python.
 
+import { readLayout } from "./layout";
 import type { CommandType, Listener, Source } from "./source";
 import { Tape } from "./tape";
-import { type Command, type Controls, type Frame, FrameFlag, type LabView, type Welcome } from "./wire";
+import { type Command, type Controls, type Frame, FrameFlag, type LabView, type Notice, type Welcome } from "./wire";
 
-/** What a recording begins with; `holonomy.show.recording` writes it. Energies, coordinates and velocities lead the channels. */
+/** What a recording begins with; `holonomy.viewer.recording` writes it. */
 export interface Head {
   readonly welcome: Welcome;
   readonly controls: Controls;
   /** Steps of the method over the whole of it. */
   readonly steps: number;
   readonly rows: number;
+  /** Numbers of a row after its time: the channels, then others that `state` points to. */
+  readonly width: number;
+  /** Points of the picture, and numbers of each. */
+  readonly points: number;
+  readonly dimension: number;
+  /** Where in a row the numbers of a state are. */
+  readonly state: Readonly<Record<"q" | "v" | "energy" | "strain", readonly number[]>>;
+  /** What stands still behind the motion. */
+  readonly behind: readonly Notice[];
 }
 
 /** Whoever has more rows: asked for those from `first` on, and answers through `Recording.append`. */
@@ -69,11 +79,12 @@ export class Recording implements Source {
     const view = head.welcome.lab;
     this.#view = view;
     this.#controls = head.controls;
-    this.#dimension = view.pictures.some((picture) => picture.kind === "space") ? 3 : 2;
-    this.#tape = new Tape({ table: 1 + view.channels.length, places: (view.anchors + view.bodies.length) * this.#dimension });
+    this.#dimension = head.dimension;
+    this.#tape = new Tape({ table: 1 + head.width, places: head.points * head.dimension });
     this.#tape.append(head.rows, numbers);
     this.#traced = view.bodies.flatMap((body, i) => (body.trail ? [view.anchors + i] : []));
-    this.#window = Math.max(PAST * head.controls.speed, ...view.plots.map((plot) => plot.seconds));
+    const plots = readLayout(head.controls.texts.page).plots ?? view.plots;
+    this.#window = Math.max(PAST * head.controls.speed, ...plots.map((plot) => plot.seconds || Infinity));
     this.#time = this.#tape.time(0);
   }
 
@@ -86,6 +97,7 @@ export class Recording implements Source {
     listener.link({ state: "open" });
     listener.notice(this.head.welcome);
     this.#say({});
+    for (const notice of this.head.behind) listener.notice(notice);
     this.#show(0);
   }
 
@@ -172,12 +184,12 @@ export class Recording implements Source {
   /** The motion cannot go on, and why. */
   end(message: string): void {
     this.#hold();
-    this.#listener?.notice({ type: "refused", message, command: "play" });
+    this.#listener?.notice({ type: "refused", message, command: "play", setting: "", start: 0, end: 0 });
   }
 
   /** Python has not done what was asked, and says why. */
   refuse(message: string, command: string): void {
-    this.#listener?.notice({ type: "refused", message, command });
+    this.#listener?.notice({ type: "refused", message, command, setting: "", start: 0, end: 0 });
     this.#answered();
   }
 
@@ -247,37 +259,39 @@ export class Recording implements Source {
     const { flags, sample, rows } = this.#rowsUpTo(row);
     this.#shown = row;
     const [view, tape] = [this.#view, this.#tape];
-    const channel = tape.channels(row).slice();
-    const [energies, n] = [view.energies.length, view.coordinates.length];
-    const total = Math.max(0, energies - 1);
+    const numbers = tape.channels(row);
+    const part = (places: readonly number[]): Float64Array => Float64Array.from(places, (place) => numbers[place]!);
+    const { q, v, energy, strain } = this.head.state;
+    // The last energy of the first motion is its total; those of a ghost follow.
+    const total = energy[view.energies.findIndex((one) => one.total)] ?? energy[0] ?? 0;
     const [first, last] = [tape.time(0), tape.time(tape.length - 1)];
-    const part = last > first ? (tape.time(row) - first) / (last - first) : 1;
-    const steps = this.supply ? (tape.time(row) - first) / view.dt : this.head.steps * part;
+    const done = last > first ? (tape.time(row) - first) / (last - first) : 1;
+    const steps = this.supply ? (tape.time(row) - first) / view.dt : this.head.steps * done;
     this.#listener?.frame({
       sequence: ++this.#sequence,
       flags,
       revision: view.revision,
-      coordinates: n,
-      energies,
-      channels: channel.length,
-      points: view.anchors + view.bodies.length,
+      coordinates: q.length,
+      energies: energy.length,
+      channels: view.channels.length,
+      points: this.head.points,
       dimension: this.#dimension,
       rods: view.rods.length,
       traced: this.#traced.length,
       samples: rows,
       sample_width: this.#width(),
       time: tape.time(row),
-      drift: channel[total]! - tape.channels(0)[total]!,
+      drift: numbers[total]! - tape.channels(0)[total]!,
       rate: this.#controls.playing ? this.#controls.speed : 0,
       oldest: first,
       newest: last,
       steps: Math.round(steps),
-      q: channel.subarray(energies, energies + n),
-      v: channel.subarray(energies + n, energies + 2 * n),
-      energy: channel.subarray(0, energies),
-      channel,
+      q: part(q),
+      v: part(v),
+      energy: part(energy),
+      channel: numbers.slice(0, view.channels.length),
       position: Float64Array.from(tape.places(row)),
-      strain: new Float64Array(view.rods.length),
+      strain: strain.length > 0 ? part(strain) : new Float64Array(view.rods.length),
       sample,
     } satisfies Frame);
   }
@@ -288,7 +302,8 @@ export class Recording implements Source {
     const back = row < this.#shown || this.#shown < 0;
     const from = back ? start : Math.max(start, this.#shown + 1);
     // Of very many rows, every n-th is enough for a curve; the same ones each time, so that curves do not shiver.
-    const every = Math.max(1, Math.ceil(this.#window / this.#spacing() / MOST_ROWS));
+    const shown = Math.min(this.#window, this.supply ? Infinity : this.#tape.time(this.#tape.length - 1) - this.#tape.time(0));
+    const every = Number.isFinite(shown) ? Math.max(1, Math.ceil(shown / this.#spacing() / MOST_ROWS)) : 1;
     const chosen: number[] = [];
     for (let i = from; i < row; i++) if (i % every === 0) chosen.push(i);
     chosen.push(row);
@@ -303,7 +318,8 @@ export class Recording implements Source {
   }
 
   #write(row: number, into: Float64Array): void {
-    const [channels, places, d] = [this.#tape.channels(row), this.#tape.places(row), this.#dimension];
+    const channels = this.#tape.channels(row).subarray(0, this.#view.channels.length);
+    const [places, d] = [this.#tape.places(row), this.#dimension];
     into[0] = this.#tape.time(row);
     into.set(channels, 1);
     this.#traced.forEach((point, i) => into.set(places.subarray(point * d, (point + 1) * d), 1 + channels.length + i * d));

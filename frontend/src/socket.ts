@@ -5,16 +5,26 @@ import { type Command, type Notice, readFrame } from "./wire";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 5000;
+/** Milliseconds without a message after which the studio counts as stopped; it speaks more often than once a second. */
+const SILENCE = 1500;
+const LOOK_EVERY = 200;
 
 /** Keeps one socket open, and opens it again when it falls, waiting longer each time; the simulation is then the same one. */
 export class Socket implements Source {
   #listener: Listener | null = null;
   #socket: WebSocket | null = null;
-  #session = "";
   #wait = FIRST_WAIT;
   #over = false;
+  #heard = 0;
+  #looked = 0;
+  #silent = false;
+  #watch: ReturnType<typeof setInterval> | undefined;
 
-  constructor(private readonly lab: string) {}
+  /** `session` keeps the name of the simulation, so that a page that was loaded again finds it. */
+  constructor(
+    private readonly lab: string,
+    private readonly session: { get(): string; set(session: string): void },
+  ) {}
 
   can(_: CommandType): boolean {
     return true;
@@ -22,6 +32,7 @@ export class Socket implements Source {
 
   open(listener: Listener): void {
     this.#listener = listener;
+    this.#over = false;
     this.#connect(listener);
   }
 
@@ -31,6 +42,7 @@ export class Socket implements Source {
 
   close(): void {
     this.#over = true;
+    clearInterval(this.#watch);
     this.#socket?.close();
   }
 
@@ -41,13 +53,39 @@ export class Socket implements Source {
     socket.onopen = () => {
       this.#wait = FIRST_WAIT;
       listener.link({ state: "open" });
+      this.#listen(listener);
     };
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
+      if (socket !== this.#socket) return; // of a connection that was left
+      this.#heard = performance.now();
+      if (this.#silent) {
+        this.#silent = false;
+        listener.link({ state: "open" });
+      }
       if (typeof event.data === "string") this.#notice(JSON.parse(event.data) as Notice);
       else listener.frame(readFrame(event.data));
     };
-    socket.onclose = (event) => void this.#closed(event.reason);
+    socket.onclose = (event) => {
+      if (socket !== this.#socket) return;
+      clearInterval(this.#watch);
+      this.#silent = false;
+      void this.#closed(event.reason);
+    };
     this.#socket = socket;
+  }
+
+  /** Say when the studio has said nothing for too long. */
+  #listen(listener: Listener): void {
+    this.#heard = this.#looked = performance.now();
+    clearInterval(this.#watch);
+    this.#watch = setInterval(() => {
+      const now = performance.now();
+      const late = now - this.#looked > 3 * LOOK_EVERY; // the page itself was held up: messages may wait to be read
+      this.#looked = now;
+      if (late || document.hidden || this.#silent || now - this.#heard < SILENCE) return;
+      this.#silent = true;
+      listener.link({ state: "silent" });
+    }, LOOK_EVERY);
   }
 
   #address(): URL {
@@ -55,12 +93,12 @@ export class Socket implements Source {
     address.protocol = "ws:";
     address.search = address.hash = "";
     if (this.lab) address.searchParams.set("lab", this.lab);
-    if (this.#session) address.searchParams.set("session", this.#session);
+    if (this.session.get()) address.searchParams.set("session", this.session.get());
     return address;
   }
 
   #notice(notice: Notice): void {
-    if (notice.type === "welcome") this.#session = notice.session;
+    if (notice.type === "welcome") this.session.set(notice.session);
     this.#listener?.notice(notice);
   }
 
@@ -73,7 +111,8 @@ export class Socket implements Source {
       return;
     }
     listener.link({ state: "lost" });
-    setTimeout(() => this.#over || this.#connect(listener), this.#wait);
+    const fallen = this.#socket;
+    setTimeout(() => this.#over || this.#socket !== fallen || this.#connect(listener), this.#wait);
     this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
   }
 }

@@ -6,6 +6,8 @@ export type Link =
   | { readonly state: "connecting" }
   | { readonly state: "open" }
   | { readonly state: "lost" }
+  /** The socket is open, but the studio has said nothing for too long. */
+  | { readonly state: "silent" }
   | { readonly state: "refused"; readonly reason: string };
 
 export interface Listener {

@@ -1,11 +1,14 @@
 // The state of one mounted studio. Slow things are signals that the controls follow; frames go straight to whoever draws.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { reducedMotion } from "./colours";
 import { History } from "./history";
-import type { PlotSpec } from "./plot/axis";
+import { type Layout, LONGEST_LAYOUT, readLayout, writeLayout } from "./layout";
+import { type PlotSpec, pairs, specOf } from "./plot/axis";
+import { dimensionOf } from "./plot/variable";
+import { Refusals } from "./refusals";
 import type { CommandType, Link, Source } from "./source";
 import {
   type Command,
@@ -13,6 +16,7 @@ import {
   type Curves,
   type Download,
   type Equations,
+  type Field,
   type Frame,
   FrameFlag,
   type LabEntry,
@@ -21,18 +25,30 @@ import {
   PROTOCOL,
   type Surface,
 } from "./wire";
+import { t, translated } from "./words";
+import type { Work } from "./work";
 
 /** Seconds of motion that are kept for plots and trails. */
 export const KEPT = 60;
 const READOUT_EVERY = 100;
-const REFUSAL_SHOWN = 6000;
+const SAID_FOR = 6000;
 const PATIENCE = 1000;
+/** Milliseconds between two savings of the state, while something changes. */
+const SAVE_EVERY = 1500;
 
 export interface Options {
   /** A state document to take up as soon as the motion is there. */
   readonly document?: string | null;
   /** Whether time should run at once, where the user has not asked for less motion. */
   readonly autoplay?: boolean;
+  /** Where the state is kept over a reload. */
+  readonly work?: Work;
+}
+
+/** The step of a story that is shown. */
+export interface StoryPlace {
+  readonly name: string;
+  readonly step: number;
 }
 
 export class Studio {
@@ -40,7 +56,9 @@ export class Studio {
   readonly lab = signal<LabView | null>(null);
   readonly labs = signal<readonly LabEntry[]>([]);
   readonly controls = signal<Controls | null>(null);
-  readonly refusal = signal<string | null>(null);
+  readonly said = signal<string | null>(null);
+  /** Why the last value of a setting was refused, by its name; it stands at the control until the next value. */
+  readonly refusals = new Refusals();
   /** The frame whose numbers are written out: each one when time is held, ten a second when it runs. */
   readonly readout = signal<Frame | null>(null);
   /** Whether physics has taken longer than the clock allows for a while; single late frames do not count. */
@@ -51,9 +69,18 @@ export class Studio {
   readonly download = signal<Download | null>(null);
   /** What stands still behind the motion. */
   readonly surface = signal<Surface | null>(null);
+  readonly field = signal<Field | null>(null);
   readonly curves = signal<Curves | null>(null);
-  /** The plots that the user has made of the lab's; null for the lab's own. */
-  readonly plots = signal<readonly PlotSpec[] | null>(null);
+  /** What the page keeps for itself in the lab's settings, changed by `arrange`. */
+  readonly layout = signal<Layout>({});
+  /** The user's plots of variables that there are, or the lab's own. */
+  readonly plots = computed<readonly PlotSpec[]>(() => {
+    const view = this.lab.value;
+    if (!view) return [];
+    const own = this.layout.value.plots;
+    const kept = own?.filter((spec) => pairs(view, spec).length > 0);
+    return kept && (kept.length > 0 || own?.length === 0) ? kept : view.plots.map((plot, i) => specOf(view, plot, i));
+  });
   readonly trailsShown = signal(!reducedMotion.matches);
   /** Whether every body's path is drawn, or only that of the last one, which says most. */
   readonly trailsOfAll = signal(true);
@@ -62,6 +89,9 @@ export class Studio {
   /** Seconds of motion that pass in a second of the clock at the opening: a recording may be of hours or of milliseconds. */
   readonly timeUnit = signal(1);
   readonly history = new History(0, KEPT);
+  readonly story = signal<StoryPlace | null>(null);
+  /** Whether a body was dragged, so that no hint is needed. */
+  readonly dragged = signal(false);
 
   readonly #painters = new Set<(frame: Frame) => void>();
   #latest: Frame | null = null;
@@ -70,12 +100,18 @@ export class Studio {
   #lastReadout = 0;
   #opened = false;
   #clockChanged = 0;
-  #refusalTimer: ReturnType<typeof setTimeout> | undefined;
+  #saidTimer: ReturnType<typeof setTimeout> | undefined;
+  #page = "";
+  #saveTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The state of a link that was opened before the motion was there. */
+  #wanted: string | null;
 
   constructor(
     private readonly source: Source,
     private readonly options: Options = {},
-  ) {}
+  ) {
+    this.#wanted = options.document ?? null;
+  }
 
   open(): void {
     this.source.open({
@@ -85,8 +121,16 @@ export class Studio {
     });
   }
 
+  /** Let the source rest until `open` is called again; what is shown stays. */
+  leave(): void {
+    clearTimeout(this.#saveTimer);
+    this.#saveTimer = undefined;
+    this.source.close();
+  }
+
   close(): void {
-    clearTimeout(this.#refusalTimer);
+    clearTimeout(this.#saveTimer);
+    clearTimeout(this.#saidTimer);
     this.#painters.clear();
     this.source.close();
   }
@@ -96,7 +140,9 @@ export class Studio {
   }
 
   send(command: Command): void {
-    if (this.source.can(command.type)) this.source.send(command);
+    if (!this.source.can(command.type)) return;
+    this.refusals.sent(command, this.controls.value);
+    this.source.send(command);
   }
 
   get latest(): Frame | null {
@@ -106,7 +152,19 @@ export class Studio {
   /** Whether the motion is there and can be moved. */
   get ready(): boolean {
     const phase = this.controls.value?.phase;
-    return phase === "ready" || (phase === "compiling" && this.#opened); // the old motion goes on meanwhile
+    return phase === "ready" || phase === "compiling"; // the old motion goes on meanwhile
+  }
+
+  /** Take up the state of a document, as soon as the motion is there. */
+  restore(document: string): void {
+    this.#wanted = document;
+    if (this.#opened && this.link.value.state === "open") this.#begin();
+  }
+
+  /** Show a step of a story. */
+  tell(name: string, step: number): void {
+    this.story.value = { name, step };
+    this.send({ type: "act", name: `story:${name}:${step}` });
   }
 
   /** Draw on every frame, until the function returned is called. */
@@ -128,11 +186,24 @@ export class Studio {
     if (this.#latest) for (const paint of this.#painters) paint(this.#latest);
   }
 
-  /** Say one sentence for a while. */
-  refuse(message: string): void {
-    this.refusal.value = message;
-    clearTimeout(this.#refusalTimer);
-    this.#refusalTimer = setTimeout(() => (this.refusal.value = null), REFUSAL_SHOWN);
+  /** Change the layout. The studio keeps it, so that undo takes it back and links have it; without one the page does. */
+  arrange(change: Partial<Layout>): void {
+    const next = { ...this.layout.value, ...change };
+    const value = writeLayout(next);
+    if (value.length > LONGEST_LAYOUT) {
+      this.say(t("There are too many plots, or their formulas are too long, to be kept. Close a plot first."));
+      return;
+    }
+    this.layout.value = next;
+    this.send({ type: "set-text", name: "page", value, settled: true });
+    this.#keepEnough();
+  }
+
+  /** Say one sentence for a while: why something was refused, or what comes of it. */
+  say(message: string): void {
+    this.said.value = message;
+    clearTimeout(this.#saidTimer);
+    this.#saidTimer = setTimeout(() => (this.said.value = null), SAID_FOR);
   }
 
   #take(frame: Frame): void {
@@ -170,7 +241,7 @@ export class Studio {
     switch (notice.type) {
       case "welcome":
         if (notice.protocol !== PROTOCOL) {
-          this.link.value = { state: "refused", reason: "The page is of another version than the studio: load it again." };
+          this.link.value = { state: "refused", reason: t("The page is of another version than the studio: load it again.") };
           this.source.close();
           return;
         }
@@ -178,8 +249,10 @@ export class Studio {
         if (!notice.resumed) {
           this.history.clear(0);
           this.#columns = [];
+          this.#page = "";
+          this.layout.value = {};
         }
-        this.#opened ||= notice.resumed;
+        this.#opened = notice.resumed && this.#wanted === null;
         this.#show(notice.lab);
         break;
       case "lab":
@@ -187,15 +260,22 @@ export class Studio {
         break;
       case "controls":
         if (!this.controls.value) this.#scale(notice.speed);
+        this.refusals.changed(this.controls.value, notice);
         this.controls.value = notice;
-        if (notice.phase === "ready") this.#begin();
+        this.#takePage(notice.texts.page ?? "");
+        if (notice.phase === "ready" || notice.phase === "opening") this.#begin();
+        this.#saveSoon();
         if (!notice.playing) this.repaint();
         break;
       case "refused":
-        this.refuse(notice.message);
+        if (!this.refusals.stands(notice, this.lab.value)) this.say(translated(notice.message));
+        break;
+      case "announced":
+        this.say(translated(notice.message));
         break;
       case "shared":
         this.shared.value = notice.document;
+        this.options.work?.save({ document: notice.document, playing: this.controls.value?.playing ?? false });
         break;
       case "equations":
         this.equations.value = notice;
@@ -205,6 +285,9 @@ export class Studio {
         break;
       case "surface":
         this.surface.value = notice;
+        break;
+      case "field":
+        this.field.value = notice;
         break;
       case "curves":
         this.curves.value = notice;
@@ -217,31 +300,64 @@ export class Studio {
     this.#keepEnough();
   }
 
+  /** The layout that the studio has, where it is another than before: by a link, undo or a reset. */
+  #takePage(page: string): void {
+    if (page === this.#page) return;
+    this.#page = page;
+    if (page !== writeLayout(this.layout.value)) this.layout.value = readLayout(page);
+    this.#keepEnough();
+  }
+
   #keepEnough(): void {
-    const shown = this.lab.value?.plots.map((plot) => plot.seconds) ?? [];
+    const shown = this.plots.value.map((plot) => plot.seconds || Infinity);
     this.history.longest = Math.max(KEPT * this.timeUnit.value, ...shown);
   }
 
-  /** Once the motion is there for the first time: take up the state of the link, let time run. */
+  /** Once the studio listens for the first time: take up the state of the link, let time run. */
   #begin(): void {
-    if (this.#opened) return;
+    if (this.#opened && this.#wanted === null) return;
+    const before = this.#wanted === null ? this.options.work?.load() : null;
+    const document = this.#wanted ?? before?.document;
     this.#opened = true;
-    if (this.options.document) this.send({ type: "restore", document: this.options.document });
-    else if (this.options.autoplay !== false && !reducedMotion.matches) this.send({ type: "play" });
+    this.#wanted = null;
+    if (document) this.send({ type: "restore", document });
+    if (reducedMotion.matches) return;
+    if (before ? before.playing : !document && this.options.autoplay !== false) this.send({ type: "play" });
   }
 
-  /** Another structure: what is plotted by the same name goes on, the rest begins. */
+  /** Ask for the state now and then while it changes, so that it can be kept. */
+  #saveSoon(): void {
+    if (!this.options.work || this.#saveTimer !== undefined) return;
+    this.#saveTimer = setTimeout(() => {
+      this.#saveTimer = undefined;
+      this.#askToSave();
+      if (this.controls.value?.playing) this.#saveSoon();
+    }, SAVE_EVERY);
+  }
+
+  #askToSave(): void {
+    // What is about to begin has no state yet: the next change of the controls saves it.
+    if (this.options.work && this.#opened && this.ready && this.link.value.state === "open") this.send({ type: "share" });
+  }
+
+  /** Another view: what is plotted by the same name goes on while the coordinates are the same ones; else all begins anew. */
   #show(view: LabView): void {
+    const structure = (lab: LabView | null): string => `${lab?.name} ${lab?.coordinates.map((coordinate) => coordinate.name).join()}`;
+    if (structure(view) !== structure(this.lab.value)) this.history.clear(this.history.width);
     const traced = view.bodies.filter((body) => body.trail);
     const dimensions = ["x", "y", "z"].slice(0, dimensionOf(view));
     const names = [
       ...view.channels.map((channel) => channel.name),
-      ...traced.flatMap((body) => dimensions.map((axis) => `${body.ghost ? "ghost " : ""}${body.label} ${axis}`)),
+      // another model of a space has another title: paths that were drawn in the one before do not go on
+      ...traced.flatMap((body) =>
+        dimensions.map((axis) => `${view.pictures[body.picture]?.title} ${body.ghost ? "ghost " : ""}${body.label} ${axis}`),
+      ),
     ];
     this.history.rearrange(names.map((name) => this.#columns.indexOf(name)));
     this.#columns = names;
     this.equations.value = null;
     this.surface.value = null;
+    this.field.value = null;
     this.curves.value = null;
     // A frame that came but will not be drawn any more counts as seen too, or the server would wait for ever.
     if (this.#latest) this.send({ type: "seen", sequence: this.#latest.sequence });
@@ -261,11 +377,6 @@ export class Studio {
       else this.history.push(time, frame.sample.subarray(row * width + 1, (row + 1) * width));
     }
   }
-}
-
-/** Numbers in a place: three as soon as one picture is of space. */
-export function dimensionOf(view: LabView): number {
-  return view.pictures.some((picture) => picture.kind !== "plane") ? 3 : 2;
 }
 
 export const StudioContext = createContext<Studio | null>(null);

@@ -1,5 +1,6 @@
 /** Whether a motion can be believed: the same words and the same limit as the certificate of a run in Python. */
 import type { CertificateView, Frame, LabView } from "./wire";
+import { t } from "./words";
 
 export interface Verdict {
   readonly word: "–" | "good" | "doubtful" | "failed";
@@ -19,10 +20,16 @@ export function verdictOn(
   const value = (index: number) => (index < 0 ? 0 : (frame.energy[index] ?? 0));
   const total = value(view.energies.findIndex((energy) => energy.total));
   const kinetic = value(view.energies.findIndex((energy) => energy.name === "kinetic"));
-  if (!Number.isFinite(frame.drift)) return { word: "failed", reason: "The energy became infinite or not a number." };
+  if (!Number.isFinite(frame.drift)) return { word: "failed", reason: t("The energy became infinite or not a number.") };
   const limit = certificate.drift_limit;
   const scale = Math.max(Math.abs(total - frame.drift), Math.abs(kinetic));
   if (limit === null || Math.abs(frame.drift) <= limit * scale) return { word: "good", reason: "" };
-  const share = scale > 0 ? `${(Math.abs(frame.drift) / scale).toPrecision(2)} times its size` : "all of its size";
-  return { word: "doubtful", reason: `The energy of a conservative system drifted by ${share}. Reduce the step.` };
+  const reason =
+    scale > 0
+      ? t(
+          "The energy of a conservative system drifted by {} times its size. Reduce the step.",
+          (Math.abs(frame.drift) / scale).toPrecision(2),
+        )
+      : t("The energy of a conservative system drifted by all of its size. Reduce the step.");
+  return { word: "doubtful", reason };
 }

@@ -1,6 +1,6 @@
 // Written by `python -m holonomy.viewer.protocol.typescript` from the files beside it. Edit those.
 
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 export const LONGEST_MESSAGE = 65536;
 
@@ -13,13 +13,18 @@ export interface LabEntry {
 }
 
 /**
- * One picture: a plane seen from the front, space that can be turned, or space with a unit sphere in it whose
- * points the bodies are. Bodies say in which one they are.
+ * One picture: a plane seen from the front, space that can be turned, space with a surface in it whose points the
+ * bodies are, or a field: a rectangle of two coordinates coloured by a function. Bodies say in which one they are.
  */
 export interface PictureView {
   readonly name: string;
   readonly title: string;
-  readonly kind: "plane" | "space" | "surface";
+  readonly kind: "plane" | "space" | "surface" | "field";
+  /**
+   * What encloses the points of a model of a space: a unit sphere, a cylinder about the third axis, the plane below a
+   *     half-space, a unit circle.
+   */
+  readonly boundary: "none" | "ball" | "cylinder" | "floor" | "disc";
 }
 
 /** One coordinate of the system and how to write it. */
@@ -51,6 +56,8 @@ export interface ParameterView {
   readonly logarithmic: boolean;
   /** What the box accepts at most, where that is more than the slider's `high`. */
   readonly most: number | null;
+  /** What the box accepts at least, where that is less than the slider's `low`. */
+  readonly least: number | null;
 }
 
 /** One of the values of a choice. */
@@ -67,6 +74,8 @@ export interface ChoiceView {
   readonly label: string;
   readonly options: readonly Option[];
   readonly default: string;
+  /** The heading under which it stands; "" stands on its own. */
+  readonly group: string;
 }
 
 /** A switch, set by `SetToggle`. */
@@ -75,6 +84,25 @@ export interface ToggleView {
   readonly label: string;
   readonly default: boolean;
   readonly note: string;
+}
+
+/**
+ * A text, set by `SetText`: a formula on one line, several lines, or a curve that is drawn in a picture.
+ * A curve is JSON: a list of points [[x, y], …] in the coordinates of its picture, closed by the page.
+ */
+export interface TextView {
+  readonly name: string;
+  readonly label: string;
+  readonly default: string;
+  readonly kind: "formula" | "lines" | "curve";
+  /** In which picture a curve is drawn and edited. */
+  readonly picture: number;
+  /** An example of what to type. */
+  readonly hint: string;
+  readonly group: string;
+  readonly longest: number;
+  /** The switch that joins a curve's points by a periodic cubic spline; without one, lines do. */
+  readonly spline: string;
 }
 
 /** A button, pressed by `Act`. */
@@ -107,6 +135,25 @@ export interface RodView {
   /** Whether its entry in the frame's `strain` means something and is shown by colour and width. */
   readonly elastic: boolean;
   readonly ghost: boolean;
+}
+
+/**
+ * Something drawn through `count` of the frame's points, the first of them `first`, that moves with them.
+ * A polyline or a filled polygon joins them in order; an arrow leads from the first to the last; discs stand at each,
+ * of `radius` metres; a label stands at the first; a mesh has triangles, three entries of `faces` each, counted from
+ * `first`.
+ */
+export interface ShapeView {
+  readonly kind: "polyline" | "polygon" | "arrow" | "disc" | "label" | "mesh";
+  readonly first: number;
+  readonly count: number;
+  readonly colour: number;
+  readonly picture: number;
+  readonly text: string;
+  readonly radius: number;
+  readonly faces: readonly number[];
+  readonly ghost: boolean;
+  readonly dashed: boolean;
 }
 
 /** One of the energies in a frame, for the bars; the channel of the same name is its history. */
@@ -154,8 +201,8 @@ export interface PlotView {
 
 /**
  * Everything about a lab that does not change until the next notice `Lab` with another revision.
- * The points of a frame are first `anchors` fixed ones of the first picture, then the bodies in order; rods count them
- * all.
+ * The points of a frame are first `anchors` fixed ones of the first picture, then the bodies in order, then further
+ * points of the shapes; rods and shapes count them all.
  */
 export interface LabView {
   readonly name: string;
@@ -168,9 +215,11 @@ export interface LabView {
   readonly parameters: readonly ParameterView[];
   readonly choices: readonly ChoiceView[];
   readonly toggles: readonly ToggleView[];
+  readonly texts: readonly TextView[];
   readonly actions: readonly ActionView[];
   readonly bodies: readonly BodyView[];
   readonly rods: readonly RodView[];
+  readonly shapes: readonly ShapeView[];
   readonly energies: readonly EnergyView[];
   readonly channels: readonly ChannelView[];
   readonly plots: readonly PlotView[];
@@ -179,6 +228,8 @@ export interface LabView {
   readonly frame_seconds: number;
   readonly speed_low: number;
   readonly speed_high: number;
+  /** Whether the page opens the formulas of `AskEquations` beside the pictures. */
+  readonly formulas: boolean;
 }
 
 /** What computes the motion and what is known of it; drift, rate and steps are in every frame. */
@@ -193,10 +244,13 @@ export interface CertificateView {
   readonly drift_limit: number | null;
 }
 
-/** One displayed formula. */
+/** One displayed formula, or a paragraph of text. */
 export interface EquationView {
   readonly title: string;
   readonly latex: string;
+  readonly text: string;
+  /** A document, as `Shared` has one, of the system that the result describes: `Restore` continues with it. */
+  readonly state: string;
 }
 
 /** A line in a picture, such as a geodesic. */
@@ -212,6 +266,75 @@ export interface MarkView {
   readonly x: number;
   readonly y: number;
   readonly z: number;
+}
+
+/** A line through some of the moving points of a thumbnail, in this order. */
+export interface ThumbnailLine {
+  readonly points: readonly number[];
+  /** Of a body; -1 for the colour of rods. */
+  readonly colour: number;
+  readonly ghost: boolean;
+  readonly filled: boolean;
+}
+
+/** A disc at one of the moving points; its radius is a fraction of half the thumbnail's width. */
+export interface ThumbnailDot {
+  readonly point: number;
+  readonly colour: number;
+  readonly radius: number;
+  readonly ghost: boolean;
+  /** Whether the path of the last frames is drawn behind it. */
+  readonly trail: boolean;
+}
+
+/**
+ * A small picture that moves: positions of some points in a few frames, seen from a fixed direction.
+ * Coordinates lie in [-1, 1], x to the right and y upwards, as little-endian int16 of which 32767 is 1, in base64. The
+ * first frame is the opening pose.
+ */
+export interface Thumbnail {
+  readonly frames: number;
+  /** Duration of all frames at normal speed. */
+  readonly seconds: number;
+  /** Moving points. */
+  readonly count: number;
+  /** For each frame, for each point, x and y. */
+  readonly places: string;
+  readonly lines: readonly ThumbnailLine[];
+  readonly dots: readonly ThumbnailDot[];
+  /** Lines that do not move, each with x and y for each point. */
+  readonly curves: readonly string[];
+  /** Radius of the outline of a sphere or a disc about the middle; 0 for none. */
+  readonly circle: number;
+}
+
+/** A preset as a picture; the action "preset:NAME" takes it. */
+export interface PresetView {
+  readonly name: string;
+  readonly label: string;
+  readonly note: string;
+  readonly thumbnail: Thumbnail | null;
+}
+
+/**
+ * A captioned sequence of states; the action "story:NAME:STEP" takes one, counted from 0.
+ * Texts are given by language ("en", "de"); every text has at least one.
+ */
+export interface StoryView {
+  readonly name: string;
+  readonly title: Readonly<Record<string, string>>;
+  readonly captions: readonly Readonly<Record<string, string>>[];
+}
+
+/** A lab on the home page. */
+export interface LabCard {
+  readonly name: string;
+  readonly title: string;
+  readonly sentence: string;
+  /** What to drag, said until the user has dragged something; "" for nothing. */
+  readonly hint: string;
+  readonly presets: readonly PresetView[];
+  readonly stories: readonly StoryView[];
 }
 
 /** The first notice on a connection. */
@@ -235,7 +358,7 @@ export interface Lab {
 /** What the controls should show now; sent whenever any of it changes. */
 export interface Controls {
   readonly type: "controls";
-  readonly phase: "compiling" | "ready" | "failed";
+  readonly phase: "opening" | "compiling" | "ready" | "failed";
   readonly message: string;
   readonly playing: boolean;
   readonly speed: number;
@@ -243,6 +366,8 @@ export interface Controls {
   readonly parameters: Readonly<Record<string, number>>;
   readonly choices: Readonly<Record<string, string>>;
   readonly toggles: Readonly<Record<string, boolean>>;
+  /** The texts, and under "page" what the page keeps for itself. */
+  readonly texts: Readonly<Record<string, string>>;
   /** For each picture, half the width of a square about the origin that holds every position, in metres. */
   readonly extents: readonly number[];
   /** Radius of each body in the picture as a fraction of its picture's extent. */
@@ -259,6 +384,18 @@ export interface Refused {
   readonly message: string;
   /** The `type` of that command, so that the sentence can stand beside its control; "" when there was none. */
   readonly command: string;
+  /** The setting whose value was refused; "" where it is none. */
+  readonly setting: string;
+  /** In a text, the first character that is wrong. */
+  readonly start: number;
+  /** The character after the last wrong one; `start` where the place is known but not its length. */
+  readonly end: number;
+}
+
+/** Something that the user should know of what was asked for, in one sentence; nothing is wrong. */
+export interface Announced {
+  readonly type: "announced";
+  readonly message: string;
 }
 
 /** The complete state as a versioned JSON document, for a link or a file; `Restore` restores it bit for bit. */
@@ -283,9 +420,10 @@ export interface Download {
 }
 
 /**
- * A unit sphere coloured by a function; sent when the function changes, never with frames.
- * Vertex j of row i lies at the polar angle \(\pi i/(rows-1)\) from the third axis and at the azimuth
- * \(2\pi j/(columns-1)\) from the first; rows come one after the other. Without rows the sphere is bare.
+ * A surface coloured by a function; sent when the function changes, never with frames.
+ * Rows of vertices come one after the other. Without `points` it is the unit sphere: vertex j of row i lies at the
+ * polar angle \(\pi i/(rows-1)\) from the third axis and at the azimuth \(2\pi j/(columns-1)\) from the first.
+ * Without rows the sphere is bare.
  */
 export interface Surface {
   readonly type: "surface";
@@ -302,6 +440,40 @@ export interface Surface {
   readonly most: number;
   /** Little-endian float32 in base64, one for each vertex. */
   readonly values: string;
+  /** Where the vertices are: little-endian float32 in base64, three for each; "" for the unit sphere. */
+  readonly points: string;
+  /** Whether the sign matters: colours then diverge about zero, each side with a scale of its own. */
+  readonly signed: boolean;
+}
+
+/**
+ * A picture of kind "field": a function of two coordinates as a heat map with contours, behind what moves.
+ * Values are given row by row: row i at the y coordinate \(y_{low} + (y_{high} - y_{low})\, i/(rows-1)\), from the
+ * lowest x to the highest. Points of frames in such a picture are these coordinates.
+ */
+export interface Field {
+  readonly type: "field";
+  readonly picture: number;
+  readonly rows: number;
+  readonly columns: number;
+  readonly x_low: number;
+  readonly x_high: number;
+  readonly x_symbol: string;
+  readonly x_unit: string;
+  readonly y_low: number;
+  readonly y_high: number;
+  readonly y_symbol: string;
+  readonly y_unit: string;
+  readonly symbol: string;
+  readonly label: string;
+  readonly unit: string;
+  /** The ends of the colour scale; few values lie beyond them. */
+  readonly low: number;
+  readonly high: number;
+  /** Whether colours diverge about zero. */
+  readonly signed: boolean;
+  /** Little-endian float32 in base64; NaN where there is no value. */
+  readonly values: string;
 }
 
 /** Lines and marks that do not move; they replace those that were sent before. */
@@ -312,6 +484,17 @@ export interface Curves {
   readonly marks: readonly MarkView[];
   /** What they show, in a sentence; may be empty. */
   readonly note: string;
+}
+
+/** All labs, in the order in which the page lists them. */
+export interface Catalogue {
+  readonly type: "catalogue";
+  readonly labs: readonly LabCard[];
+}
+
+/** Sent when nothing else was for a moment: a page that hears nothing knows that the server has stopped. */
+export interface Alive {
+  readonly type: "alive";
 }
 
 /** Start or continue the motion. */
@@ -385,6 +568,15 @@ export interface SetToggle {
   readonly on: boolean;
 }
 
+/** Give one text, which may be a formula or a drawn curve; "page" is what the page keeps for itself. */
+export interface SetText {
+  readonly type: "set-text";
+  readonly name: string;
+  readonly value: string;
+  /** False while a curve is being drawn: the whole series is one action for undo. */
+  readonly settled: boolean;
+}
+
 /** Press a button of the lab. */
 export interface Act {
   readonly type: "act";
@@ -424,15 +616,20 @@ export interface Restore {
   readonly document: string;
 }
 
-/** Make a file of the present state (python, toml) or of the motion so far (csv, netcdf); `Download` brings it. */
+/** Make a file of the present state (python, toml) or of the motion so far (others); `Download` brings it. */
 export interface Export {
   readonly type: "export";
-  readonly kind: "python" | "toml" | "csv" | "netcdf";
+  readonly kind: "html" | "python" | "toml" | "csv" | "netcdf";
 }
 
 /** Ask for the equations of motion; `Equations` brings them, perhaps seconds later. */
 export interface AskEquations {
   readonly type: "ask-equations";
+}
+
+/** Take back the change whose equations of motion are being compiled; the motion before goes on. */
+export interface Cancel {
+  readonly type: "cancel";
 }
 
 /** A frame has arrived. The server keeps few frames on the way, so a slow page gets the newest, never a queue. */
@@ -446,11 +643,15 @@ export type Notice =
   | Lab
   | Controls
   | Refused
+  | Announced
   | Shared
   | Equations
   | Download
   | Surface
-  | Curves;
+  | Field
+  | Curves
+  | Catalogue
+  | Alive;
 
 export type Command =
   | Play
@@ -463,6 +664,7 @@ export type Command =
   | SetParameter
   | SetChoice
   | SetToggle
+  | SetText
   | Act
   | SetSpeed
   | Reset
@@ -472,14 +674,22 @@ export type Command =
   | Restore
   | Export
   | AskEquations
+  | Cancel
   | Seen;
 
 /** The files that the studio exports, in the order of the menu. */
 export const EXPORT_FORMATS = [
-  { kind: "python", label: "Python", note: "a script that reproduces this state", ending: "py", readable: true },
-  { kind: "toml", label: "Scene", note: "a TOML file for holonomy run", ending: "toml", readable: true },
-  { kind: "csv", label: "CSV", note: "the motion so far, as a table", ending: "csv", readable: false },
-  { kind: "netcdf", label: "NetCDF", note: "the motion so far, for xarray", ending: "nc", readable: false },
+  { kind: "html", label: "Web page", note: "one file that replays the motion anywhere", ending: "html", by: "studio", readable: false, film: false },
+  { kind: "embed", label: "Embed", note: "lines that put that web page into another", ending: "txt", by: "page", readable: true, film: false },
+  { kind: "gif", label: "GIF", note: "a moving image from now on", ending: "gif", by: "page", readable: false, film: true },
+  { kind: "mp4", label: "MP4", note: "a film from now on", ending: "mp4", by: "page", readable: false, film: true },
+  { kind: "webm", label: "WebM", note: "a film from now on", ending: "webm", by: "page", readable: false, film: true },
+  { kind: "png", label: "PNG", note: "the picture at twice the size of the screen", ending: "png", by: "page", readable: false, film: false },
+  { kind: "svg", label: "SVG", note: "the picture as a drawing", ending: "svg", by: "page", readable: false, film: false },
+  { kind: "python", label: "Python", note: "a script that goes on and plots", ending: "py", by: "studio", readable: true, film: false },
+  { kind: "toml", label: "Scene", note: "a TOML file for holonomy run", ending: "toml", by: "studio", readable: true, film: false },
+  { kind: "csv", label: "CSV", note: "the motion so far, as a table", ending: "csv", by: "studio", readable: false, film: false },
+  { kind: "netcdf", label: "NetCDF", note: "the motion so far, for xarray", ending: "nc", by: "studio", readable: false, film: false },
 ] as const;
 
 /** Intervals that the server holds commands to. */
@@ -576,8 +786,7 @@ export function readFrame(data: ArrayBuffer): Frame {
   const steps = view.getFloat64(88, true);
   let offset = 96;
   const take = (length: number): Float64Array => {
-    const numbers = new Float64Array(length);
-    for (let i = 0; i < length; i++) numbers[i] = view.getFloat64(offset + 8 * i, true);
+    const numbers = new Float64Array(data, offset, length);
     offset += 8 * length;
     return numbers;
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toFloats } from "../src/encode";
 import { type Colour, Scale } from "../src/picture/colourmap";
+import { depthAt, normalsOf, reachOf } from "../src/picture/sheet";
 
 const grey = ([r, g, b]: Colour): number => {
   const linear = [r, g, b].map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
@@ -48,5 +49,32 @@ describe("packed numbers", () => {
     let binary = "";
     for (const byte of new Uint8Array(numbers.buffer)) binary += String.fromCharCode(byte);
     expect([...toFloats(btoa(binary))]).toEqual([...numbers]);
+  });
+});
+
+describe("a sheet", () => {
+  it("has normals across it and reaches as far as its farthest point", () => {
+    const [rows, columns] = [5, 9];
+    const points = new Float32Array(3 * rows * columns);
+    for (let i = 0; i < rows; i++) {
+      for (let j = 0; j < columns; j++) {
+        const turn = (2 * Math.PI * j) / (columns - 1);
+        points.set([2 * Math.cos(turn), 2 * Math.sin(turn), i / 4], 3 * (i * columns + j));
+      }
+    }
+    const sheet = { rows, columns, points, values: new Float32Array(rows * columns) };
+    expect(reachOf(sheet)).toBeCloseTo(Math.hypot(2, 1), 6);
+    const normals = normalsOf(sheet);
+    const at = 3 * (2 * columns + 2); // a quarter of a turn: the normal is along y
+    expect(Math.abs(normals[at]!)).toBeLessThan(1e-6);
+    expect(Math.abs(normals[at + 1]!)).toBeCloseTo(1, 6);
+    expect(Math.abs(normals[at + 2]!)).toBeLessThan(1e-6);
+  });
+
+  it("tells how near it is at a place of the picture", () => {
+    const depths = { size: 4, extent: 1, values: Float32Array.from({ length: 16 }, (_, i) => i) };
+    expect(depthAt(depths, -0.9, 0.9)).toBe(0);
+    expect(depthAt(depths, 0.9, -0.9)).toBe(15);
+    expect(depthAt(depths, 1.5, 0)).toBe(-Infinity);
   });
 });

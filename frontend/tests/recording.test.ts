@@ -51,6 +51,7 @@ function head(count: number): Head {
     parameters: {},
     choices: {},
     toggles: {},
+    texts: {},
     extents: [2],
     radii: [0.1],
     certificate: { engine: "", method: "", traits: [], note: "", drift_limit: null },
@@ -58,7 +59,9 @@ function head(count: number): Head {
     redo: null,
   };
   const welcome = { type: "welcome", protocol: 2, version: "", labs: [], session: "", resumed: false, lab };
-  return { welcome, controls, steps: 2 * (count - 1), rows: count } as unknown as Head;
+  const state = { q: [1], v: [2], energy: [0], strain: [] };
+  const sizes = { rows: count, width: 3, points: 2, dimension: 2 };
+  return { welcome, controls, steps: 2 * (count - 1), ...sizes, state, behind: [] } as unknown as Head;
 }
 
 /** A clock that ticks when it is told to. */

@@ -132,11 +132,21 @@ def eventually(condition):
     return found
 
 
+# The studio without what set-up traced ahead.
+WITHOUT_PRESETS = """
+import pathlib, sys
+from holonomy.studio import serve
+from holonomy.studio.compile import preset_code
+preset_code.FOLDER = pathlib.Path(sys.argv[1])
+serve("127.0.0.1", 0, False)
+"""
+
+
 def test_a_page_whose_compiler_is_killed_is_told_and_finds_its_motion_when_it_comes_back(tmp_path):
     errors = tmp_path / "stderr.txt"
     with errors.open("w") as stderr:
         studio = subprocess.Popen(
-            [sys.executable, "-m", "holonomy.studio", "--no-browser", "--port", "0"],
+            [sys.executable, "-c", WITHOUT_PRESETS, str(tmp_path / "none")],
             stdout=subprocess.PIPE, stderr=stderr, text=True,
             env={**os.environ, "HOLONOMY_CACHE": str(tmp_path / "cache"), "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip

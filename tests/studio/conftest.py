@@ -34,12 +34,15 @@ class FakeKernel(Kernel):
         parts: dict[str, Any] = dict(structure)
         self.links, self.elastic = parts["links"], parts["model"] == "elastic"
         n = 2 * self.links if self.elastic else self.links
-        kinds = 4 + 3 * self.links if self.elastic else 3 + 2 * self.links
+        lab = PendulumLab()
+        settings = lab.opening().with_parameter("links", self.links).with_choice("model", parts["model"])
+        kinds = len(lab.drawn(lab.completed(settings.with_toggle("ghost", False))).channels)
         self.layout = Layout(n, kinds, self.links, 2, self.links)
         self.engine, self.method, self.traits = "numpy", "RK4()", ("order 4",)
         self._cuts = [int(c) for c in np.cumsum([1, n, n, kinds, 2 * self.links, self.links])]
         self.taken = 0
         self.broken_at: float | None = None
+        self.ghost = self
 
     def start(self, numbers, t, dt, q, v):
         self.begun = getattr(self, "begun", 0) + 1
@@ -99,7 +102,9 @@ class FakeKernel(Kernel):
             strain, springs, extra = np.zeros(self.links), [], [q, v]
         kinetic, potential = 0.5 * np.sum(masses * np.sum(w * w, axis=1)), g * np.sum(masses * x[:, 1])
         energies = [kinetic, potential, *springs, kinetic + potential + sum(springs)]
-        return np.concatenate([[t], q, v, energies, *extra, x.ravel(), strain])
+        known = np.concatenate([energies, *extra])
+        rest = np.zeros(self.layout.channels - len(known))  # what is plotted besides is not computed here
+        return np.concatenate([[t], q, v, known, rest, x.ravel(), strain])
 
 
 @dataclass
@@ -165,7 +170,7 @@ def fake_services(lab: PendulumLab) -> Any:
         SimpleNamespace(
             code_store=FakeCodeStore(lab),
             downloads=Downloads(),
-            workers=SimpleNamespace(urgent=worker, background=worker),
+            workers=SimpleNamespace(files=worker),
             stopping=threading.Event(),
             exports=ThreadPoolExecutor(1, thread_name_prefix="exports"),
         ),

@@ -22,6 +22,7 @@ EXAMPLES = [
     messages.SetParameter("g", 9.81, False),
     messages.SetChoice("model", "elastic"),
     messages.SetToggle("ghost", True),
+    messages.SetText("lagrangian", "m v²/2", True),
     messages.Act("ghost"),
     messages.SetSpeed(2.0),
     messages.Reset(True),
@@ -31,6 +32,7 @@ EXAMPLES = [
     messages.Restore('{"version":1}'),
     messages.Export("netcdf"),
     messages.AskEquations(),
+    messages.Cancel(),
     messages.Seen(4),
 ]
 
@@ -85,8 +87,8 @@ def test_whole_numbers_may_stand_for_reals_but_not_the_other_way():
         ('{"type":"drag-move","x":1%s,"y":0,"z":0}' % ("0" * 400), "finite"),
         ('{"type":"set-speed","value":0}', "between 0.01 and 10"),
         ('{"type":"set-parameter","name":"%s","value":1,"settled":true}' % ("g" * 65), "64 characters"),
-        ('{"type":"export","kind":"exe"}', "one of python, toml"),
-        ('{"type":"export","kind":["python"]}', "one of python, toml"),
+        ('{"type":"export","kind":"exe"}', "one of html, python"),
+        ('{"type":"export","kind":["python"]}', "one of html, python"),
         ('{"type":"restore","document":"%s"}' % ("x" * 49153), "at most 49152"),
         (" " * (LONGEST_MESSAGE + 1), "at most"),
     ],

@@ -34,7 +34,9 @@ def frame(**changes):
 
 
 def test_every_kind_of_export_has_a_row():
-    assert typing.get_args(export_formats.Kind) == tuple(one.kind for one in export_formats.FORMATS)
+    kinds = {*typing.get_args(export_formats.Kind), *typing.get_args(export_formats.PageKind)}
+    assert kinds == set(export_formats.BY_KIND)
+    assert len(kinds) == len(export_formats.FORMATS)
 
 
 def test_the_pages_types_are_in_step_with_python():

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from holonomy.show import html, style
+from holonomy.show import style
 from holonomy.viewer import palette
+from holonomy.viewer.page import PAGE_STYLE
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
 
@@ -34,7 +35,7 @@ def test_no_other_file_of_the_frontend_names_a_colour() -> None:
 
 def test_figures_and_exported_pages_use_the_palette() -> None:
     assert style.OKABE_ITO is palette.OKABE_ITO
-    page = set(re.findall(r"#[0-9a-f]{6}\b", html._PAGE_STYLE))
+    page = set(re.findall(r"#[0-9a-f]{6}\b", PAGE_STYLE))
     both = (palette.LIGHT, palette.DARK)
     assert page == {getattr(p, name) for p in both for name in ("paper", "ink", "faint")}
 

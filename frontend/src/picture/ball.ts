@@ -2,6 +2,7 @@
 
 import type { Basis } from "./camera";
 import type { Scale } from "./colourmap";
+import { nearZero } from "./sheet";
 
 /** A function on the sphere at the vertices of a grid of polar angle and azimuth; see the notice `surface`. */
 export interface Field {
@@ -50,12 +51,6 @@ export function paintBall(canvas: HTMLCanvasElement, diameter: number, field: Fi
     }
   }
   pen.putImageData(image, 0, 0);
-}
-
-/** How much of a pixel the line along which the function vanishes covers; judged by its neighbours to the left and above. */
-function nearZero(value: number, left: number, above: number): number {
-  const slope = Math.hypot(value - left, value - above);
-  return slope > 0 ? Math.max(0, 1 - (1.2 * Math.abs(value)) / slope) : 0; // NaN beside the sphere is not above 0
 }
 
 /** The function at the point of the near side with these coordinates to the right, up and toward the eye. */

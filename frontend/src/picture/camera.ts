@@ -85,6 +85,9 @@ export interface Box {
   readonly decimals: number;
 }
 
+/** Where a boundary takes the place of the box. */
+export const NO_BOX: Box = { lines: [], labels: [], decimals: 0 };
+
 const AXES = ["x", "y", "z"] as const;
 
 /** A box may be so much smaller than what was asked for, so that it ends at a round number. */

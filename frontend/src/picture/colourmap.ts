@@ -30,32 +30,49 @@ const LEVELS = 256;
 /** Of lines on a coloured surface, by day and by night: the surface itself is light. */
 export const LINE = LIGHT.ink;
 
-/** What numbers are painted in. `low` and `high` are the ends of the scale; a scale on both sides of zero has its middle there. */
+/**
+ * What numbers are painted in. `low` and `high` are the ends of the scale; a scale on both sides of zero has its middle
+ * there. A signed one has a scale for each side by itself, so that a small side is seen beside a large one.
+ */
 export class Scale {
   readonly diverging: boolean;
   readonly #table: readonly Colour[];
-  readonly #start: number;
-  readonly #span: number;
+  /** The values at the low end, in the middle and at the high end of the table. */
+  readonly #stops: readonly [number, number, number];
 
   constructor(
     readonly low: number,
     readonly high: number,
+    readonly signed = false,
   ) {
-    this.diverging = low < 0 && high > 0;
+    this.diverging = signed || (low < 0 && high > 0);
     const most = Math.max(-low, high);
-    this.#start = this.diverging ? -most : low;
-    this.#span = this.diverging ? 2 * most : high - low || 1;
+    if (signed) this.#stops = [low < 0 ? low : -most, 0, high > 0 ? high : most];
+    else this.#stops = this.diverging ? [-most, 0, most] : [low, (low + high) / 2, high > low ? high : low + 1];
     this.#table = tabulate(this.diverging ? DIVERGING : SEQUENTIAL);
   }
 
   colour(value: number): Colour {
-    const at = ((value - this.#start) / this.#span) * (LEVELS - 1);
-    return this.#table[Math.min(LEVELS - 1, Math.max(0, Math.round(at)))]!;
+    const [low, middle, high] = this.#stops;
+    const part = value < middle ? (value - low) / (middle - low) / 2 : 0.5 + (value - middle) / (high - middle) / 2;
+    return this.#table[Math.min(LEVELS - 1, Math.max(0, Math.round(part * (LEVELS - 1))))]!;
+  }
+
+  /** Where zero stands on the bar, from 0 to 1; null where it is not on it. */
+  get zero(): number | null {
+    if (!(this.low < 0 && this.high > 0)) return null;
+    return this.signed ? 0.5 : -this.low / (this.high - this.low);
+  }
+
+  /** The value at a part of the bar: from the low end to the high one, each side of zero evenly. */
+  value(part: number): number {
+    if (!this.signed || this.zero === null) return this.low + (this.high - this.low) * part;
+    return part < 0.5 ? this.low * (1 - 2 * part) : this.high * (2 * part - 1);
   }
 
   /** Colours from the low end to the high one, for a bar. */
   bar(count: number): string[] {
-    return Array.from({ length: count }, (_, i) => css(this.colour(this.low + ((this.high - this.low) * i) / (count - 1))));
+    return Array.from({ length: count }, (_, i) => css(this.colour(this.value(i / (count - 1)))));
   }
 }
 

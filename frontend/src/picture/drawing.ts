@@ -4,11 +4,13 @@ import { bodyColour, type Palette } from "../colours";
 import type { Controls, Frame, LabView } from "../wire";
 import type { Past } from "./camera";
 import type { Bob, Drawing, Rod, Trail } from "./picture";
+import { labelsOf, marksOf } from "./shapes";
 import { trailOf } from "./trail";
 
 /** Beyond this many trails each is drawn with fewer pieces. */
 const MANY_TRAILS = 6;
 
+/** `pixel` is the width of one in metres. */
 export function drawingOf(
   frame: Frame,
   view: LabView,
@@ -16,6 +18,7 @@ export function drawingOf(
   picture: number,
   palette: Palette,
   trails: readonly Trail[],
+  pixel: number,
 ): Drawing {
   const extent = settings.extents[picture] ?? 1;
   const here = (point: number): boolean => pictureOf(view, point) === picture;
@@ -35,7 +38,16 @@ export function drawingOf(
     here(rod.end) ? [{ ...rod, strain: rod.elastic ? (frame.strain[i] ?? 0) : null }] : [],
   );
   const anchors = picture === 0 ? Array.from({ length: view.anchors }, (_, i) => i) : [];
-  return { points: frame.position, dimension: frame.dimension, anchors, bobs, rods, trails };
+  return {
+    points: frame.position,
+    dimension: frame.dimension,
+    anchors,
+    bobs,
+    rods,
+    trails,
+    marks: marksOf(frame, view, picture, palette, pixel),
+    labels: labelsOf(frame, view, picture, palette),
+  };
 }
 
 /** Anchors are in the first picture, a body where it says. */

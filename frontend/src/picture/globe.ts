@@ -1,11 +1,12 @@
-// A unit sphere with lines and points on it, that can be turned. What is behind it shows through, faded.
+// A unit sphere or another surface with lines and points on it, that can be turned. What is behind it shows through, faded.
 
 import type { Palette } from "../colours";
 import { COARSE, FINE, type Field, paintBall } from "./ball";
 import { type Basis, basisOf, type Camera, dot, type Triple } from "./camera";
 import { LINE, type Scale } from "./colourmap";
-import { pixelRatio, TRAIL_HALF_WIDTH } from "./picture";
-import { toPixels, type View } from "./view";
+import { DASH, GAP, pixelRatio, TRAIL_HALF_WIDTH } from "./picture";
+import { type Depths, depthAt, normalsOf, paintSheet, reachOf, type Sheet } from "./sheet";
+import { NO_VIEW, toMetres, toPixels, type View } from "./view";
 
 /** A line on the sphere: x, y, z of each point. */
 export interface Line {
@@ -15,6 +16,7 @@ export interface Line {
   readonly opacity: number;
   /** Whether it is edged in paper, so that it stands off. */
   readonly edged: boolean;
+  readonly dashed?: boolean;
 }
 
 /** A path with the age of each of its points, from 0, now, to 1, forgotten. */
@@ -54,7 +56,10 @@ export class GlobePicture {
   readonly #ball = document.createElement("canvas");
   #field: Field | null = null;
   #scale: Scale | null = null;
-  #view: View = { width: 1, height: 1, scale: 1 };
+  /** Where the surface is no sphere: its points, its normals, how far it reaches, and what of it was seen last. */
+  #sheet: { readonly sheet: Sheet; readonly normals: Float32Array; readonly reach: number; readonly lines: Float32Array[] } | null = null;
+  #depths: Depths | null = null;
+  #view: View = NO_VIEW;
   #palette: Palette | null = null;
   #basis: Basis = basisOf({ azimuth: 0, elevation: 0 });
   #stale = true;
@@ -83,11 +88,23 @@ export class GlobePicture {
     if (this.canvas.width !== wide || this.canvas.height !== high) Object.assign(this.canvas, { width: wide, height: high });
   }
 
-  /** Take other colours; without a field the sphere is bare. */
-  dress(field: Field | null, scale: Scale | null): void {
+  /** Take other colours; without a field the sphere is bare, and with `points` it is another surface. */
+  dress(field: Field | null, scale: Scale | null, points: Float32Array | null = null): void {
     this.#field = field;
     this.#scale = scale;
     this.#stale = true;
+    this.#depths = null;
+    const sheet = field && points && points.length >= 3 * field.values.length ? { ...field, points } : null;
+    this.#sheet = sheet && { sheet, normals: normalsOf(sheet), reach: 1.02 * reachOf(sheet), lines: gridLines(sheet) };
+  }
+
+  /** The place of the surface under a pixel; null beside it, and for a sphere. */
+  pick(x: number, y: number): Triple | null {
+    const [u, v] = toMetres(this.#view, x, y);
+    const depth = this.#depths ? depthAt(this.#depths, u, v) : -Infinity;
+    if (depth === -Infinity) return null;
+    const { right, up, toward } = this.#basis;
+    return [0, 1, 2].map((i) => u * right[i]! + v * up[i]! + depth * toward[i]!) as unknown as Triple;
   }
 
   get basis(): Basis {
@@ -103,8 +120,11 @@ export class GlobePicture {
     pen.fillStyle = palette.paper;
     pen.fillRect(0, 0, this.#view.width, this.#view.height);
     pen.lineCap = pen.lineJoin = "round";
-    this.#sphere(palette);
-    this.#graticule(palette);
+    if (this.#sheet) this.#surface(palette);
+    else {
+      this.#sphere(palette);
+      this.#graticule(palette);
+    }
     for (const near of [false, true]) {
       for (const line of globe.lines) this.#line(line, near, palette);
       for (const wake of globe.wakes) this.#wake(wake, near, palette);
@@ -129,14 +149,37 @@ export class GlobePicture {
     }, REST);
   }
 
-  #flat(x: number, y: number, z: number): [number, number, number] {
+  #flat(x: number, y: number, z: number): [number, number] {
+    const { right, up } = this.#basis;
+    return toPixels(this.#view, dot(right, x, y, z), dot(up, x, y, z));
+  }
+
+  /** Whether a place is on the side that is seen: on a sphere the near half, else what nothing lies before. */
+  #isNear(x: number, y: number, z: number): boolean {
     const { right, up, toward } = this.#basis;
-    return [...toPixels(this.#view, dot(right, x, y, z), dot(up, x, y, z)), dot(toward, x, y, z)];
+    const depth = dot(toward, x, y, z);
+    if (!this.#depths || !this.#sheet) return depth >= 0;
+    // A point on the surface may lie a little below its triangles.
+    return depth >= depthAt(this.#depths, dot(right, x, y, z), dot(up, x, y, z)) - 0.04 * this.#sheet.reach;
+  }
+
+  #surface(palette: Palette): void {
+    const { sheet, normals, reach, lines } = this.#sheet!;
+    const radius = reach * this.#view.scale;
+    if (this.#stale) {
+      const size = Math.max(2, Math.round(Math.min(this.#detail, 2 * radius * pixelRatio())));
+      this.#depths = paintSheet(this.#ball, size, reach, sheet, normals, this.#scale!, this.#basis);
+      this.#stale = false;
+    }
+    const [x, y] = toPixels(this.#view, 0, 0);
+    this.#pen.imageSmoothingQuality = "high";
+    this.#pen.drawImage(this.#ball, x - radius, y - radius, 2 * radius, 2 * radius);
+    for (const points of lines) this.#line({ points, colour: LINE, width: 0.8, opacity: 0.2, edged: false }, true, palette);
   }
 
   #disc(): void {
     this.#pen.beginPath();
-    this.#pen.arc(this.#view.width / 2, this.#view.height / 2, this.#view.scale, 0, 2 * Math.PI);
+    this.#pen.arc(...toPixels(this.#view, 0, 0), this.#view.scale, 0, 2 * Math.PI);
   }
 
   #sphere(palette: Palette): void {
@@ -148,7 +191,8 @@ export class GlobePicture {
       pen.save();
       this.#disc();
       pen.clip();
-      pen.drawImage(this.#ball, this.#view.width / 2 - radius, this.#view.height / 2 - radius, 2 * radius, 2 * radius);
+      const [x, y] = toPixels(this.#view, 0, 0);
+      pen.drawImage(this.#ball, x - radius, y - radius, 2 * radius, 2 * radius);
       pen.restore();
     }
     pen.strokeStyle = palette.faint;
@@ -177,14 +221,14 @@ export class GlobePicture {
   }
 
   /** Pieces of the line on the near or the far side, each as one stroke. */
-  #line({ points, colour, width, opacity, edged }: Line, near: boolean, palette: Palette): void {
+  #line({ points, colour, width, opacity, edged, dashed = false }: Line, near: boolean, palette: Palette): void {
     const pen = this.#pen;
     const trace = (): void => {
       pen.beginPath();
       let drawing = false;
       for (let i = 0; i + 2 < points.length; i += 3) {
-        const [x, y, depth] = this.#flat(points[i]!, points[i + 1]!, points[i + 2]!);
-        if (depth >= 0 !== near) drawing = false;
+        const [x, y] = this.#flat(points[i]!, points[i + 1]!, points[i + 2]!);
+        if (this.#isNear(points[i]!, points[i + 1]!, points[i + 2]!) !== near) drawing = false;
         else if (drawing) pen.lineTo(x, y);
         else {
           pen.moveTo(x, y);
@@ -201,7 +245,9 @@ export class GlobePicture {
     }
     pen.strokeStyle = colour;
     pen.lineWidth = near ? width : 0.7 * width;
+    pen.setLineDash(dashed ? [DASH, GAP] : []);
     trace();
+    pen.setLineDash([]);
   }
 
   #wake({ points, age, colour, opacity }: Wake, near: boolean, palette: Palette): void {
@@ -218,8 +264,8 @@ export class GlobePicture {
         const [a, b] = [3 * (i - 1), 3 * i];
         if (Number.isNaN(points[a]) || Number.isNaN(points[b])) continue;
         const [x0, y0] = this.#flat(points[a]!, points[a + 1]!, points[a + 2]!);
-        const [x1, y1, depth] = this.#flat(points[b]!, points[b + 1]!, points[b + 2]!);
-        if (depth >= 0 !== near) continue;
+        const [x1, y1] = this.#flat(points[b]!, points[b + 1]!, points[b + 2]!);
+        if (this.#isNear(points[b]!, points[b + 1]!, points[b + 2]!) !== near) continue;
         const left = 1 - age[i]!;
         pen.globalAlpha = opacity * left * (near ? 1 : BEHIND);
         pen.lineWidth = (2 * TRAIL_HALF_WIDTH + 1) * left + more * left;
@@ -233,8 +279,8 @@ export class GlobePicture {
   }
 
   #dot({ place, radius, colour, opacity, hollow }: Dot, near: boolean, palette: Palette): void {
-    const [x, y, depth] = this.#flat(...place);
-    if (depth >= 0 !== near) return;
+    const [x, y] = this.#flat(...place);
+    if (this.#isNear(...place) !== near) return;
     const pen = this.#pen;
     pen.globalAlpha = opacity * (near ? 1 : 0.45);
     const size = radius * this.#view.scale;
@@ -248,4 +294,12 @@ export class GlobePicture {
     disc(size, hollow ? palette.ink : colour);
     if (hollow) disc(size - 3, palette.paper);
   }
+}
+
+/** Some of the lines along which one of a sheet's two parameters is constant. */
+function gridLines({ rows, columns, points }: Sheet): Float32Array[] {
+  const line = (count: number, at: (i: number) => number): Float32Array =>
+    Float32Array.from({ length: 3 * count }, (_, k) => points[3 * at(Math.floor(k / 3)) + (k % 3)]!);
+  const some = (count: number): number[] => Array.from({ length: GRATICULE + 1 }, (_, i) => Math.round((i * (count - 1)) / GRATICULE));
+  return [...some(rows).map((i) => line(columns, (j) => i * columns + j)), ...some(columns).map((j) => line(rows, (i) => i * columns + j))];
 }

@@ -26,24 +26,27 @@ export function trailOf(
     result.y.push(y);
     result.age.push(Math.min(1, Math.max(0, (now - time) / duration)));
   };
-  for (let i = Math.max(0, history.first(now - duration) - 1); i < times.length; i++) {
-    const next = times[i + 1];
-    add(xs[i]!, ys[i]!, times[i]!);
-    if (next === undefined || Number.isNaN(xs[i]) || Number.isNaN(xs[i + 1])) continue;
+  const first = Math.max(0, history.first(now - duration) - 1);
+  let [slopeX, slopeY] = [slope(times, xs, first), slope(times, ys, first)];
+  for (let i = first; i < times.length; i++) {
+    const [x, y, time] = [xs[i]!, ys[i]!, times[i]!];
+    add(x, y, time);
+    if (i + 1 >= times.length) break;
+    const step = times[i + 1]! - time;
+    const [outX, outY] = [step * slopeX, step * slopeY];
+    [slopeX, slopeY] = [slope(times, xs, i + 1), slope(times, ys, i + 1)];
+    if (Number.isNaN(x) || Number.isNaN(xs[i + 1])) continue;
     for (let piece = 1; piece < pieces; piece++) {
       const u = piece / pieces;
-      add(between(times, xs, i, u), between(times, ys, i, u), times[i]! + u * (next - times[i]!));
+      add(hermite(x, xs[i + 1]!, outX, step * slopeX, u), hermite(y, ys[i + 1]!, outY, step * slopeY, u), time + u * step);
     }
   }
   return result;
 }
 
-/** Hermite's cubic from sample i to the next, a fraction u of the way. */
-function between(times: readonly number[], values: readonly number[], i: number, u: number): number {
-  const step = times[i + 1]! - times[i]!;
-  const [b, c] = [values[i]!, values[i + 1]!];
-  const [out, into] = [step * slope(times, values, i), step * slope(times, values, i + 1)];
-  return b + u * (out + u * (3 * (c - b) - 2 * out - into + u * (2 * (b - c) + out + into)));
+/** Hermite's cubic from one value to the next, a fraction u of the way; the slopes are those for u. */
+function hermite(from: number, to: number, out: number, into: number, u: number): number {
+  return from + u * (out + u * (3 * (to - from) - 2 * out - into + u * (2 * (from - to) + out + into)));
 }
 
 /** Of the parabola through sample i and its neighbours, which need not be even in time; of the chord at an end. */

@@ -1,4 +1,4 @@
-// From metres to pixels and back. x grows to the right, y upwards, the origin is in the middle.
+// From metres to pixels and back. x grows to the right, y upwards.
 
 import { niceStep } from "../format";
 
@@ -8,19 +8,25 @@ export interface View {
   readonly height: number;
   /** Pixels per metre. */
   readonly scale: number;
+  /** The place in the middle of the canvas. */
+  readonly x: number;
+  readonly y: number;
 }
+
+/** Until the size of the canvas is known. */
+export const NO_VIEW: View = { width: 1, height: 1, scale: 1, x: 0, y: 0 };
 
 /** The largest view that shows a square of half-width `extent` about the origin. */
 export function fit(width: number, height: number, extent: number): View {
-  return { width, height, scale: Math.min(width, height) / (2 * extent) };
+  return { width, height, scale: Math.min(width, height) / (2 * extent), x: 0, y: 0 };
 }
 
 export function toPixels(view: View, x: number, y: number): [number, number] {
-  return [view.width / 2 + x * view.scale, view.height / 2 - y * view.scale];
+  return [view.width / 2 + (x - view.x) * view.scale, view.height / 2 - (y - view.y) * view.scale];
 }
 
 export function toMetres(view: View, px: number, py: number): [number, number] {
-  return [(px - view.width / 2) / view.scale, (view.height / 2 - py) / view.scale];
+  return [view.x + (px - view.width / 2) / view.scale, view.y + (view.height / 2 - py) / view.scale];
 }
 
 export interface Ticks {
@@ -32,13 +38,13 @@ export interface Ticks {
 /** Round numbers along both axes, about one every ninety pixels. */
 export function ticks(view: View): Ticks {
   const step = niceStep(view.height / view.scale, Math.max(2, view.height / 90));
-  const upTo = (half: number): number[] => {
-    const count = Math.floor(half / step);
-    return Array.from({ length: 2 * count + 1 }, (_, i) => (i - count) * step);
+  const along = (middle: number, half: number): number[] => {
+    const [first, last] = [Math.ceil((middle - half) / step), Math.floor((middle + half) / step)];
+    return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * step);
   };
   return {
-    x: upTo(view.width / view.scale / 2),
-    y: upTo(view.height / view.scale / 2),
+    x: along(view.x, view.width / view.scale / 2),
+    y: along(view.y, view.height / view.scale / 2),
     decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)),
   };
 }

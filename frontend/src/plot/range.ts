@@ -4,9 +4,12 @@ import { fixed, niceStep } from "../format";
 
 export type Range = readonly [number, number];
 
+/** What is smaller stands still: its axis reads 0 between whole numbers, not powers of ten. */
+const AT_REST = 1e-9;
+
 /** The smallest range of round numbers about [low, high]: it changes in jumps, so that a plot does not breathe. */
 export function roundRange(low: number, high: number): Range {
-  if (!(low <= high)) return [-1, 1];
+  if (!(low <= high) || Math.max(Math.abs(low), Math.abs(high)) < AT_REST) return [-1, 1];
   // Never so narrow that round-off looks like motion, or that numbers along the axis need many digits.
   const least = Math.max(1e-9, 1e-3 * Math.max(Math.abs(low), Math.abs(high)));
   const middle = (low + high) / 2;
@@ -69,4 +72,19 @@ export function turnText(values: readonly number[]): string[] {
     const text = size % 2 === 0 ? (names[size / 2] ?? `${size / 2}π`) : size === 1 ? "π/2" : `${size}π/2`;
     return halves < 0 ? `−${text}` : text;
   });
+}
+
+/** Seconds that a time axis shows at first, in units of the run. */
+const SHORTEST = 5;
+
+/**
+ * The times that a plot shows: from the start of the run, growing with it in steps, until `seconds` are full;
+ * then the last `seconds`. Zero seconds stand for all of the run.
+ */
+export function timeRange(first: number, now: number, seconds: number, unit: number): Range {
+  const passed = Math.max(0, now - first);
+  if (seconds > 0 && passed >= seconds) return [now - seconds, now];
+  let shown = SHORTEST * unit;
+  for (let i = 0; shown < passed; i++) shown *= i % 3 === 1 ? 2.5 : 2; // 5, 10, 25, 50, 100, …
+  return [first, first + (seconds > 0 ? Math.min(seconds, shown) : shown)];
 }

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { t } from "../words";
 import { Icon } from "./Icon";
 
 interface Props {
@@ -29,7 +30,7 @@ export function Dialog({ title, wide, close, children }: Props) {
     >
       <header>
         <h2 id={id}>{title}</h2>
-        <button type="button" class="close" aria-label="Close" title="Close (Esc)" onClick={close}>
+        <button type="button" class="close" aria-label={t("Close")} title={t("Close (Esc)")} onClick={close}>
           <Icon name="close" />
         </button>
       </header>

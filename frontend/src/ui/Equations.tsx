@@ -2,28 +2,62 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useStudio } from "../studio";
+import { t, translated } from "../words";
 import { Dialog } from "./Dialog";
 
 type Katex = typeof import("../formula").default;
 
 export function EquationsDialog({ close }: { close: () => void }) {
+  return (
+    <Dialog title={t("Equations of motion")} wide close={close}>
+      <EquationList close={close} />
+    </Dialog>
+  );
+}
+
+/** The same beside the pictures, for labs whose formulas are the point; it can be folded away. */
+export function FormulaPanel() {
+  const studio = useStudio();
+  if (!studio.lab.value?.formulas || !studio.can("ask-equations")) return null;
+  return (
+    <details class="formulas" open>
+      <summary>{t("Formulas")}</summary>
+      <EquationList />
+    </details>
+  );
+}
+
+/** `close` is called when one of the systems that were found is taken up. */
+function EquationList({ close }: { close?: () => void }) {
   const studio = useStudio();
   const known = studio.equations.value;
   const revision = studio.lab.value?.revision;
+  // Asked anew each time: they may depend on numbers too, and the studio remembers what it has derived.
+  const ready = studio.ready;
   useEffect(() => {
-    if (studio.equations.value?.revision !== revision) studio.send({ type: "ask-equations" });
-  }, [revision]);
+    if (ready) studio.send({ type: "ask-equations" });
+  }, [revision, ready]);
+  const resume = (document: string): void => {
+    studio.send({ type: "restore", document });
+    close?.();
+  };
   return (
-    <Dialog title="Equations of motion" wide close={close}>
-      {!known && <p role="status">Deriving them from the system that is simulated.</p>}
-      {known?.message && <p>{known.message}</p>}
+    <>
+      {!known && <p role="status">{t("Deriving them from the system that is simulated.")}</p>}
+      {known?.message && <p>{translated(known.message)}</p>}
       {known?.items.map((item) => (
         <section key={item.title} class="equation">
-          {known.items.length > 1 && <h3>{item.title}</h3>}
-          <Formula latex={item.latex} />
+          {known.items.length > 1 && <h3>{t(item.title)}</h3>}
+          {item.latex && <Formula latex={item.latex} />}
+          {item.text && <p>{item.text}</p>}
+          {item.state && (
+            <button type="button" onClick={() => resume(item.state)}>
+              {t("Continue with this system")}
+            </button>
+          )}
         </section>
       ))}
-    </Dialog>
+    </>
   );
 }
 
@@ -34,5 +68,5 @@ function Formula({ latex }: { latex: string }) {
   useEffect(() => {
     if (katex && place.current) katex(latex, place.current);
   }, [katex, latex]);
-  return <div class="formula" ref={place} tabIndex={0} role="group" aria-label="Formula" data-latex={latex} />;
+  return <div class="formula" ref={place} tabIndex={0} role="group" aria-label={t("Formula")} data-latex={latex} />;
 }

@@ -1,10 +1,14 @@
 // Taking it along: files from the server, pictures and films from the canvas.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Film, pictureOfStages, save } from "../picture/compose";
+import { drawingOfStages, pictureOfStages, save, saveBlob } from "../picture/compose";
+import { type Film, type FilmKind, film, type Scene } from "../picture/film";
 import { useStudio } from "../studio";
-import { EXPORT_FORMATS, type Export } from "../wire";
+import { EXPORT_FORMATS } from "../wire";
+import { t } from "../words";
 import { Dialog } from "./Dialog";
+
+type Format = (typeof EXPORT_FORMATS)[number];
 
 /** Endings of files that a person may want to read or copy rather than save. */
 const READABLE = EXPORT_FORMATS.filter((format) => format.readable).map((format) => `.${format.ending}`);
@@ -13,7 +17,7 @@ export function ExportMenu() {
   const studio = useStudio();
   const menu = useRef<HTMLDetailsElement>(null);
   const [text, setText] = useState<{ name: string; content: string } | null>(null);
-  const [film, setFilm] = useState<Film | null>(null);
+  const [filming, setFilming] = useState<{ kind: FilmKind; film: Film } | null>(null);
   const ready = studio.download.value;
 
   useEffect(() => {
@@ -23,7 +27,7 @@ export function ExportMenu() {
     if (READABLE.some((ending) => ready.filename.endsWith(ending)))
       void read(address).then(
         (content) => setText({ name: ready.filename, content }),
-        (error) => studio.refuse(String(error)),
+        (error) => studio.say(String(error)),
       );
     else save(address, ready.filename);
   }, [ready]);
@@ -36,56 +40,58 @@ export function ExportMenu() {
     done();
     menu.current?.querySelector("summary")?.focus();
   };
-  const send = (kind: Export["kind"]): void => {
-    done();
-    studio.send({ type: "export", kind });
+  const scene = (): Scene => ({
+    root: menu.current!.closest<HTMLElement>(".holonomy")!,
+    paint: () => studio.paintNow(),
+    follow: (shoot) => studio.onFrame(shoot),
+  });
+  const name = (ending: string): string => `${studio.lab.value!.name}.${ending}`;
+  const stop = async (): Promise<void> => {
+    if (!filming) return;
+    setFilming(null);
+    saveBlob(await filming.film.stop(), name(filming.kind));
   };
-  const root = (): HTMLElement => menu.current!.closest<HTMLElement>(".holonomy")!;
-  const picture = async (): Promise<void> => {
-    done();
-    await pictureOfStages(root(), () => studio.paintNow()).then(
-      (blob) => saveBlob(blob, `${studio.lab.value!.name}.png`),
-      (error) => studio.refuse(String(error)),
-    );
-  };
-  const filming = async (): Promise<void> => {
-    done();
-    try {
-      if (film) {
-        setFilm(null);
-        saveBlob(await film.stop(), `${studio.lab.value!.name}.webm`);
-      } else setFilm(new Film(root(), (paint) => studio.onFrame(paint)));
-    } catch (error) {
-      studio.refuse(error instanceof Error ? error.message : String(error));
+  const make = async (kind: Format["kind"]): Promise<void> => {
+    const { root, paint } = scene();
+    switch (kind) {
+      case "png":
+        return saveBlob(await pictureOfStages(root, paint), name("png"));
+      case "svg":
+        return saveBlob(new Blob([drawingOfStages(root, paint)], { type: "image/svg+xml" }), name("svg"));
+      case "gif":
+      case "mp4":
+      case "webm":
+        await stop();
+        return setFilming({ kind, film: film(kind, scene()) });
+      case "embed":
+        return setText({ name: `${studio.lab.value!.name}-embed.txt`, content: embedding(name("html"), studio.lab.value!.title) });
+      default:
+        studio.send({ type: "export", kind });
     }
   };
+  const choose = (kind: Format["kind"]): void => {
+    done();
+    void make(kind).catch((error) => studio.say(error instanceof Error ? error.message : String(error)));
+  };
+  // Without a studio there is no web page to embed but the one that is being looked at.
+  const formats = EXPORT_FORMATS.filter(({ kind, by }) => studio.can("export") || (by === "page" && kind !== "embed"));
   return (
     <>
       <details class="menu" ref={menu} onKeyDown={closeOnEscape}>
-        <summary class="plain">Export</summary>
+        <summary class="plain">{t("Export")}</summary>
         <ul>
-          {EXPORT_FORMATS.filter(() => studio.can("export")).map(({ kind, label, note }) => (
+          {formats.map(({ kind, label, note, by }) => (
             <li key={kind}>
-              <button type="button" disabled={!studio.ready} onClick={() => send(kind)}>
-                <b>{label}</b> <span>{note}</span>
+              <button type="button" disabled={by === "studio" && !studio.ready} onClick={() => choose(kind)}>
+                <b>{t(label)}</b> <span>{t(note)}</span>
               </button>
             </li>
           ))}
-          <li>
-            <button type="button" onClick={() => void picture()}>
-              <b>PNG</b> <span>the picture as it is</span>
-            </button>
-          </li>
-          <li>
-            <button type="button" onClick={() => void filming()}>
-              <b>WebM</b> <span>{film ? "stop filming and keep the film" : "film the picture from now on"}</span>
-            </button>
-          </li>
         </ul>
       </details>
-      {film && (
-        <button type="button" class="plain filming" onClick={() => void filming()}>
-          Stop filming
+      {filming && (
+        <button type="button" class="plain filming" onClick={() => void stop()}>
+          {t("Stop filming")}
         </button>
       )}
       {text && <TextDialog name={text.name} content={text.content} close={() => setText(null)} />}
@@ -93,12 +99,22 @@ export function ExportMenu() {
   );
 }
 
+/** What to write into a web page to show an exported one in it. */
+function embedding(file: string, title: string): string {
+  return [
+    `<!-- Export the web page, put ${file} beside the page that shows it, and these lines into that page. -->`,
+    `<iframe src="${file}" title="${title}: a motion by Holonomy" width="100%" height="620"`,
+    '  style="border: 0" loading="lazy" sandbox="allow-scripts allow-downloads"></iframe>',
+    "",
+  ].join("\n");
+}
+
 function TextDialog({ name, content, close }: { name: string; content: string; close: () => void }) {
   const [said, setSaid] = useState("");
   const copy = (): void =>
     void navigator.clipboard.writeText(content).then(
-      () => setSaid("Copied."),
-      () => setSaid("The browser does not let the page copy: mark the text and press Ctrl C."),
+      () => setSaid(t("Copied.")),
+      () => setSaid(t("The browser does not let the page copy: mark the text and press Ctrl C.")),
     );
   return (
     <Dialog title={name} wide close={close}>
@@ -107,10 +123,10 @@ function TextDialog({ name, content, close }: { name: string; content: string; c
       </pre>
       <div class="row">
         <button type="button" class="plain" onClick={copy}>
-          Copy
+          {t("Copy")}
         </button>
         <button type="button" class="plain" onClick={() => saveBlob(new Blob([content], { type: "text/plain" }), name)}>
-          Save
+          {t("Save")}
         </button>
         <span role="status">{said}</span>
       </div>
@@ -120,12 +136,6 @@ function TextDialog({ name, content, close }: { name: string; content: string; c
 
 async function read(address: string): Promise<string> {
   const answer = await fetch(address, { cache: "no-store" });
-  if (!answer.ok) throw new Error(`The file could not be fetched (${answer.status}).`);
+  if (!answer.ok) throw new Error(t("The file could not be fetched ({}).", answer.status));
   return answer.text();
-}
-
-function saveBlob(blob: Blob, name: string): void {
-  const address = URL.createObjectURL(blob);
-  save(address, name);
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

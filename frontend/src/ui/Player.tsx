@@ -3,8 +3,10 @@
 import { useRef } from "preact/hooks";
 import { step, togglePlay } from "../commands";
 import { fixed, withUnit } from "../format";
+import { presenting } from "../preferences";
 import { useStudio } from "../studio";
 import type { LabView } from "../wire";
+import { t } from "../words";
 import { Icon, type IconName } from "./Icon";
 import { MathSymbol } from "./MathSymbol";
 import { NumberControl } from "./Number";
@@ -19,26 +21,37 @@ export function Player({ view }: { view: LabView }) {
   const idle = !studio.ready;
   const playing = now?.playing ?? false;
   return (
-    <section class="player" aria-label="Time">
+    <section class="player" aria-label={t("Time")}>
       <div class="buttons">
-        <StepButton frames={-1} icon="back" label="Step back" keys="ArrowLeft" disabled={idle} />
+        <StepButton frames={-1} icon="back" label={t("Step back")} keys="ArrowLeft" disabled={idle} />
         <button
           type="button"
           class="play"
-          aria-label={playing ? "Pause" : "Play"}
+          aria-label={playing ? t("Pause") : t("Play")}
           aria-keyshortcuts="Space"
-          title={`${playing ? "Pause" : "Play"} (space)`}
+          title={playing ? t("Pause (space)") : t("Play (space)")}
           disabled={idle}
           onClick={() => togglePlay(studio)}
         >
           <Icon name={playing ? "pause" : "play"} />
         </button>
-        <StepButton frames={1} icon="forward" label="Step forward" keys="ArrowRight" disabled={idle} />
+        <StepButton frames={1} icon="forward" label={t("Step forward")} keys="ArrowRight" disabled={idle} />
       </div>
       <Timeline />
       <Clock />
       <Speed view={view} />
+      {presenting.value && <Leave />}
     </section>
+  );
+}
+
+/** In the bar, where it covers no picture. */
+function Leave() {
+  const words = t("End the presentation (P)");
+  return (
+    <button type="button" class="leave" aria-label={words} title={words} onClick={() => (presenting.value = false)}>
+      <Icon name="close" />
+    </button>
   );
 }
 
@@ -57,8 +70,8 @@ function Timeline() {
     <input
       class="timeline"
       type="range"
-      aria-label="Timeline"
-      aria-valuetext={frame ? `${fixed(frame.time, 2)} of ${fixed(newest, 2)} seconds` : "no time yet"}
+      aria-label={t("Timeline")}
+      aria-valuetext={frame ? t("{} of {} seconds", fixed(frame.time, 2), fixed(newest, 2)) : t("no time yet")}
       min={oldest}
       max={Math.max(newest, oldest + 1e-3)}
       step="any"
@@ -83,10 +96,10 @@ function Clock() {
   return (
     <span
       class={slow ? "clock warning" : "clock"}
-      title={slow ? "The machine cannot compute as fast as time should run; none of the motion is left out." : undefined}
+      title={slow ? t("The machine cannot compute as fast as time should run; none of the motion is left out.") : undefined}
     >
       <MathSymbol of="t" /> = <span data-readout="time">{frame ? withUnit(fixed(frame.time, 3), "s") : "–"}</span>
-      {slow && frame && <small>runs at {fixed(frame.rate, 2)}×</small>}
+      {slow && frame && <small>{t("runs at {}×", fixed(frame.rate, 2))}</small>}
     </span>
   );
 }
@@ -98,7 +111,7 @@ function Speed({ view }: { view: LabView }) {
       name="speed"
       label="Speed"
       unit="×"
-      spoken="Speed, times real time"
+      spoken={t("Speed, times real time")}
       scale={{ low: view.speed_low, high: view.speed_high, step: SPEED_STEP, integer: false, logarithmic: false }}
       value={studio.controls.value?.speed ?? 1}
       disabled={!studio.ready || !studio.can("set-speed")}
@@ -129,7 +142,7 @@ function StepButton({ frames, icon, label, keys, disabled }: StepProps) {
       type="button"
       aria-label={label}
       aria-keyshortcuts={keys}
-      title={`${label} by one picture; hold to go on`}
+      title={t("{} by one frame; hold to go on", label)}
       disabled={disabled}
       onPointerDown={(event) => {
         if (event.button !== 0) return;

@@ -1,10 +1,10 @@
-// The state in numbers, and how far it can be trusted.
+// The state in numbers.
 
 import { channelColour, energyColour, palette } from "../colours";
 import { fixed, scientific, within, withUnit } from "../format";
 import { useStudio } from "../studio";
-import { verdictOn } from "../verdict";
 import type { CoordinateView, EnergyView, LabView } from "../wire";
+import { t, translated } from "../words";
 import { MathSymbol } from "./MathSymbol";
 import { Section } from "./Section";
 
@@ -19,17 +19,17 @@ export function Energies({ view }: { view: LabView }) {
     groups.slice(1).map((group) => view.energies.find((energy) => energy.group === group && energy.label === row.label));
   const largest = Math.max(1e-12, ...view.energies.map((energy) => Math.abs(of(energy))).filter(Number.isFinite));
   return (
-    <Section name="energies" title="Energy">
+    <Section name="energies" title={t("Energy")}>
       <table>
         <thead class={groups.length > 1 ? "" : "unseen"}>
           <tr>
             <th scope="col">
-              <span class="unseen">Kind</span>
+              <span class="unseen">{t("Kind")}</span>
             </th>
             <th scope="col" aria-hidden="true" />
             {groups.map((group) => (
               <th key={group} scope="col">
-                {group || "in joules"}
+                {group ? t(group) : t("in joules")}
               </th>
             ))}
           </tr>
@@ -38,7 +38,7 @@ export function Energies({ view }: { view: LabView }) {
           {rows.map((row) => (
             <tr key={row.name}>
               <th scope="row">
-                {row.label} <MathSymbol of={row.symbol} />
+                {t(row.label)} <MathSymbol of={row.symbol} />
               </th>
               <td class="bars" aria-hidden="true">
                 {[row, ...others(row)].map((energy, i) =>
@@ -92,17 +92,17 @@ export function Meters({ view }: { view: LabView }) {
   const shown = view.channels.flatMap((channel, i) => (channel.meter !== null || channel.highlight ? [{ channel, i }] : []));
   if (shown.length === 0) return null;
   return (
-    <Section name="meters" title={shown.some(({ channel }) => channel.meter !== null) ? "Chaos" : "Measured"}>
+    <Section name="meters" title={shown.some(({ channel }) => channel.meter !== null) ? t("Chaos") : t("Measured")}>
       {shown.map(({ channel, i }) => {
         const value = frame?.channel[i] ?? NaN;
         return (
           <div key={channel.name} class="meter" data-meter={channel.name}>
             <span>
-              {channel.label} <MathSymbol of={channel.symbol} />
+              {translated(channel.label)} <MathSymbol of={channel.symbol} />
             </span>
             <span class="amount">{Number.isFinite(value) ? withUnit(amount(value), channel.unit) : "–"}</span>
             {channel.meter !== null && (
-              <meter min={0} max={channel.meter} value={Number.isFinite(value) ? value : 0} aria-label={channel.label} />
+              <meter min={0} max={channel.meter} value={Number.isFinite(value) ? value : 0} aria-label={translated(channel.label)} />
             )}
           </div>
         );
@@ -139,7 +139,7 @@ export function State({ view }: { view: LabView }) {
   };
   return (
     <details class="state" open={view.coordinates.length <= 4}>
-      <summary>State</summary>
+      <summary>{t("State")}</summary>
       <table>
         <tbody>
           {view.coordinates.map((coordinate, i) => (
@@ -158,77 +158,5 @@ export function State({ view }: { view: LabView }) {
         </tbody>
       </table>
     </details>
-  );
-}
-
-export function Certificate({ view }: { view: LabView }) {
-  const studio = useStudio();
-  const frame = studio.readout.value;
-  const certificate = studio.controls.value?.certificate;
-  const slow = studio.behind.value;
-  const verdict = verdictOn(frame, view, certificate);
-  return (
-    <Section name="certificate" title="Certificate">
-      <dl>
-        <dt>Verdict</dt>
-        <dd class={verdict.word === "good" ? "" : "warning"} data-readout="verdict">
-          {verdict.word}
-        </dd>
-        <dt>Method</dt>
-        <dd data-readout="method">{certificate?.method ?? view.method}</dd>
-        {certificate && certificate.traits.length > 0 && (
-          <>
-            <dt>Traits</dt>
-            <dd>{certificate.traits.join(", ")}</dd>
-          </>
-        )}
-        <dt>Step</dt>
-        <dd>{withUnit(fixed(1000 * view.dt, 3), "ms")}</dd>
-        <dt>Engine</dt>
-        <dd data-readout="engine">{certificate?.engine ?? "–"}</dd>
-        <dt>Steps taken</dt>
-        <dd data-readout="steps">{frame ? frame.steps.toLocaleString("en").replaceAll(",", "\u202f") : "–"}</dd>
-        <dt>Energy drift</dt>
-        <dd data-readout="drift">{frame ? <Scientific of={frame.drift} unit="J" /> : "–"}</dd>
-        <dt>Clock</dt>
-        <dd class={slow ? "warning" : ""} data-readout="clock">
-          {frame ? clock(frame.rate, slow, studio.controls.value?.playing ?? false) : "–"}
-        </dd>
-      </dl>
-      {verdict.reason && (
-        <p class="note warning" data-readout="reason">
-          {verdict.reason}
-        </p>
-      )}
-      {certificate?.note && <p class="note">{certificate.note}</p>}
-      {slow && (
-        <p class="note warning" role="alert">
-          Physics cannot keep up with the clock: the motion is slower than asked, and none of it is left out.
-        </p>
-      )}
-    </Section>
-  );
-}
-
-function clock(rate: number, slow: boolean, playing: boolean): string {
-  if (!playing) return "held";
-  return slow ? `behind: runs at ${fixed(rate, 2)}×` : "in time";
-}
-
-/** In powers of ten: 1.2·10⁻¹³. */
-function Scientific({ of: value, unit }: { of: number; unit: string }) {
-  if (!Number.isFinite(value)) return <>{value > 0 ? "∞" : "not a number"}</>;
-  const { mantissa, exponent } = scientific(value);
-  return (
-    <>
-      {exponent === null ? (
-        mantissa
-      ) : (
-        <>
-          {mantissa}·10<sup>{exponent}</sup>
-        </>
-      )}
-      {withUnit("", unit)}
-    </>
   );
 }

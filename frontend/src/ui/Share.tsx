@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { writeFragment } from "../encode";
+import { toLink, writeFragment } from "../encode";
 import { useStudio } from "../studio";
+import { t } from "../words";
+import { isNewLink } from "../work";
 import { Dialog } from "./Dialog";
 
 /** A link to the state of this moment, which the address bar then shows too. */
@@ -16,22 +18,25 @@ export function ShareDialog({ close }: { close: () => void }) {
   const lab = studio.lab.value?.name ?? "";
   const address = document === null ? "" : new URL(writeFragment(lab, document), location.href).href;
   useEffect(() => {
-    if (address) history.replaceState(null, "", address);
+    if (!address) return;
+    isNewLink(lab, toLink(document!)); // a reload goes on from what is done after this
+    history.replaceState(null, "", address);
   }, [address]);
   const copy = async (): Promise<void> => {
     box.current?.select();
     try {
       await navigator.clipboard.writeText(address);
-      setSaid("Copied.");
+      setSaid(t("Copied."));
     } catch {
-      setSaid("The browser does not let the page copy: the link is marked, press Ctrl C.");
+      setSaid(t("The browser does not let the page copy: the link is marked, press Ctrl C."));
     }
   };
   return (
-    <Dialog title="Share this state" close={close}>
+    <Dialog title={t("Share this state")} close={close}>
       <p>
-        The link holds the whole state: settings, time, positions and velocities, to the last bit. Whoever runs the studio can open it; the
-        part from # on is all that matters.
+        {t(
+          "The link holds the whole state: settings, time, positions and velocities, to the last bit. Whoever runs the studio can open it; the part from # on is all that matters.",
+        )}
       </p>
       <div class="share">
         <input
@@ -39,11 +44,11 @@ export function ShareDialog({ close }: { close: () => void }) {
           type="text"
           readOnly
           value={address}
-          aria-label="Link to this state"
+          aria-label={t("Link to this state")}
           onFocus={(event) => event.currentTarget.select()}
         />
         <button type="button" class="plain" disabled={!address} onClick={() => void copy()}>
-          Copy
+          {t("Copy")}
         </button>
       </div>
       <p role="status">{said}</p>

@@ -1,17 +1,25 @@
 // The frame that all labs share: pictures, player, plots, one column of controls.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { catalogue } from "../catalogue";
 import { bits, fixed, within, withUnit } from "../format";
 import { listen } from "../keyboard";
+import { presenting } from "../preferences";
 import { useStudio } from "../studio";
 import type { Frame, LabView } from "../wire";
+import { t, translated } from "../words";
+import { Compiling, compiles } from "./Compiling";
 import { EquationsDialog } from "./Equations";
 import { HelpDialog } from "./Help";
+import { Hint } from "./Hint";
+import { Numerics } from "./Numerics";
 import { Player } from "./Player";
-import { Plots } from "./Plots";
-import { Certificate, Energies, Meters, State } from "./Readouts";
+import { Presets, StoryBar } from "./Presets";
+import { Plots } from "./plots/Plots";
+import { Energies, Meters, State } from "./Readouts";
 import { Settings } from "./Settings";
 import { ShareDialog } from "./Share";
+import { Sound } from "./Sound";
 import { Stages } from "./stage/Stages";
 import { type Sheet, Toolbar } from "./Toolbar";
 
@@ -23,26 +31,41 @@ export function Shell({ keys }: { keys: Document | HTMLElement }) {
   const view = studio.lab.value;
   const close = (): void => setSheet(null);
 
-  useEffect(() => listen(keys, studio, { help: () => setSheet("help"), equations: () => setSheet("equations") }), []);
+  useEffect(() => {
+    const present = (): void => {
+      if (catalogue.value) presenting.value = !presenting.value; // a notebook's page is not ours to change
+    };
+    return listen(keys, studio, { help: () => setSheet("help"), equations: () => setSheet("equations"), present });
+  }, []);
   useEffect(() => studio.onFrame((frame) => describe(root.current!, frame, studio.controls.value?.playing ?? false)), []);
 
   return (
-    <div class={view?.pictures.length === 0 ? "laboratory plots-only" : "laboratory"} ref={root} data-studio>
+    <div class={view?.pictures.length === 0 ? "laboratory plots-only" : "laboratory"} ref={root} data-studio data-lab={view?.name}>
       <Notice />
+      <Compiling />
       {view && (
         <>
           <Stages key={view.name} />
+          <Hint lab={view.name} />
+          <StoryBar lab={view.name} />
           <Player view={view} />
-          <aside aria-label="Controls">
+          <aside aria-label={t("Controls")}>
             <Title view={view} />
             <Toolbar open={setSheet} />
+            <Presets lab={view.name} />
             <Settings view={view} />
             <Energies view={view} />
             <Meters view={view} />
+            <Sound view={view} />
             <State view={view} />
-            <Certificate view={view} />
+            <Numerics view={view} />
           </aside>
           <Plots />
+          {presenting.value && (
+            <header class="unseen">
+              <h1>{t(view.title)}</h1>
+            </header>
+          )}
           <Summary view={view} />
         </>
       )}
@@ -58,19 +81,19 @@ function Title({ view }: { view: LabView }) {
   return (
     <header class="title">
       <div class="labs">
-        <p class="mark">Holonomy</p>
+        <p class="mark">{catalogue.value ? <a href="#/">Holonomy</a> : "Holonomy"}</p>
         {labs.length > 1 && (
-          <nav aria-label="Labs">
+          <nav aria-label={t("Labs")}>
             {labs.map((entry) => (
               <a key={entry.name} href={`#/${entry.name}`} aria-current={entry.name === view.name ? "page" : undefined}>
-                {entry.title}
+                {t(entry.title)}
               </a>
             ))}
           </nav>
         )}
       </div>
-      <h1>{view.title}</h1>
-      <p class="summary">{view.summary}</p>
+      <h1>{t(view.title)}</h1>
+      <p class="summary">{translated(view.summary)}</p>
     </header>
   );
 }
@@ -91,13 +114,15 @@ function trouble(studio: ReturnType<typeof useStudio>): string {
   const controls = studio.controls.value;
   switch (link.state) {
     case "connecting":
-      return studio.lab.value ? "" : "Connecting to the studio.";
+      return studio.lab.value ? "" : t("Connecting to the studio.");
     case "lost":
-      return "The studio does not answer; trying again. Is it still running in the terminal?";
+      return t("The studio does not answer; trying again. Is it still running in the terminal?");
+    case "silent":
+      return t("The studio has stopped answering; the page goes on as soon as it does.");
     case "refused":
       return link.reason;
     case "open":
-      return studio.refusal.value ?? (controls?.phase === "ready" ? "" : (controls?.message ?? ""));
+      return studio.said.value ?? (controls?.phase === "ready" || compiles(studio) ? "" : translated(controls?.message ?? ""));
   }
 }
 
@@ -121,8 +146,8 @@ function spoken(view: LabView, frame: Frame): string {
     .slice(0, SPOKEN)
     .map((coordinate, i) => `${coordinate.symbol} ${withUnit(fixed(within(frame.q[i] ?? NaN, coordinate.period), 2), coordinate.unit)}`);
   const total = view.energies.findIndex((energy) => energy.total);
-  const energy = total < 0 ? "" : ` Total energy ${fixed(frame.energy[total] ?? NaN, 2)} J.`;
-  return `Held at ${fixed(frame.time, 2)} seconds. ${places.join(", ")}.${energy}`;
+  const energy = total < 0 ? "" : ` ${t("Total energy {} J.", fixed(frame.energy[total] ?? NaN, 2))}`;
+  return `${t("Held at {} seconds.", fixed(frame.time, 2))} ${places.join(", ")}.${energy}`;
 }
 
 /** The exact state, for whoever reads the page with a program: always when time is held, now and then when it runs. */

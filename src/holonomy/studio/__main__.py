@@ -16,9 +16,10 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1", help="a loopback name (default: %(default)s)")
     parser.add_argument("--port", type=int, default=8765, help="TCP port; 0 takes a free one (default: %(default)s)")
     parser.add_argument("--no-browser", action="store_true", help="print the address only")
+    parser.add_argument("--story", action="append", default=[], metavar="FILE", help="a story to show; may be repeated")
     options = parser.parse_args()
     try:
-        serve(options.host, options.port, not options.no_browser)
+        serve(options.host, options.port, not options.no_browser, options.story)
     except (MissingExtra, ValueError) as error:
         raise SystemExit(str(error)) from None
     except KeyboardInterrupt:

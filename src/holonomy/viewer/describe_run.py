@@ -65,8 +65,8 @@ class RunView:
             name="run", title=title, summary=summary, revision=1,
             anchors=0 if self.sketch is None else self.sketch.anchors,
             pictures=self._pictures(title), coordinates=self._coordinates(), parameters=(), choices=(), toggles=(),
-            actions=(), bodies=self._bodies(), rods=self._rods(), energies=self.energies(), channels=channels,
-            plots=self._plots(channels, window), method=method, dt=dt, frame_seconds=_FRAME * speed,
+            texts=(), actions=(), bodies=self._bodies(), rods=self._rods(), shapes=(), energies=self.energies(),
+            channels=channels, plots=self._plots(channels, window), method=method, dt=dt, frame_seconds=_FRAME * speed,
             speed_low=speed / 10, speed_high=speed * 10,
         )  # fmt: skip
 
@@ -232,8 +232,8 @@ def controls(
     radius = max(0.008, 0.05 / max(1.0, count / 4) ** 0.5)
     return messages.Controls(
         phase="ready", message="", playing=False, speed=speed, held=None, parameters={}, choices={}, toggles={},
-        extents=tuple(size for _ in view.pictures), radii=(radius,) * len(view.bodies), certificate=certificate,
-        undo=None, redo=None,
+        texts={}, extents=tuple(size for _ in view.pictures), radii=(radius,) * len(view.bodies),
+        certificate=certificate, undo=None, redo=None,
     )  # fmt: skip
 
 

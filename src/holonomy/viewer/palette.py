@@ -18,6 +18,7 @@ ORANGE: Final = "#e69f00"
 SKY: Final = "#56b4e9"
 BLACK: Final = "#000000"
 YELLOW: Final = "#f0e442"
+INK: Final = "#1c1d20"
 
 OKABE_ITO: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, YELLOW)
 
@@ -27,7 +28,8 @@ class Palette:
     """The colours of one colour scheme, as #rrggbb.
 
     `paper` is the background, `margin` that of the controls, `line` a rule between parts, `ink` text, `faint` text
-    that is less important, `accent` what can be clicked, `warning` a problem; `grid` and `rod` belong to pictures.
+    that is less important, `accent` what can be clicked, `warning` a problem; `grid` and `rod` belong to pictures,
+    `on_map` is drawn on heat maps.
     `bodies` are in the order of the bodies, `energies` in that of the kinds of energy; a total energy is drawn in ink.
     """
 
@@ -40,6 +42,7 @@ class Palette:
     warning: str
     grid: str
     rod: str
+    on_map: str
     bodies: tuple[str, ...]
     energies: tuple[str, ...]
 
@@ -48,12 +51,13 @@ LIGHT: Final = Palette(
     paper="#fdfcf8",
     margin="#f5f3ec",
     line="#dedbd1",
-    ink="#1c1d20",
+    ink=INK,
     faint="#5f6166",
     accent="#0069a5",
     warning="#a84300",
     grid="#e9e7df",
     rod="#4b4d52",
+    on_map=INK,
     bodies=(BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY),
     energies=(ORANGE, GREEN, PURPLE, BLUE),
 )
@@ -67,6 +71,7 @@ DARK: Final = Palette(
     warning=ORANGE,
     grid="#26292d",
     rod="#b4b6ba",
+    on_map=INK,
     bodies=(SKY, ORANGE, GREEN, PURPLE, VERMILLION, BLUE),
     # a lighter green than GREEN, which is too dark for a thin line on black
     energies=(ORANGE, "#2bbd93", PURPLE, SKY),
@@ -95,19 +100,26 @@ def _object(name: str, palette: Palette) -> str:
 
 
 def css() -> str:
-    """The whole of `frontend/src/palette.css`: the single colours as custom properties of the studio and its page."""
+    """The whole of `frontend/src/palette.css`: the single colours as custom properties of the studio and its page.
+
+    The system's scheme, unless the attribute `data-theme` of the root element names one.
+    """
 
     def properties(palette: Palette, indent: str) -> list[str]:
         values = [(f.name, getattr(palette, f.name)) for f in fields(palette)]
         return [f"{indent}--{name}: {value};" for name, value in values if isinstance(value, str)]
 
-    light = [".holonomy,", ".holonomy-page {", *properties(LIGHT, "  "), "}"]
+    light = [".holonomy,", ".holonomy-page {", "  color-scheme: light;", *properties(LIGHT, "  "), "}"]
     dark = [
         "@media (prefers-color-scheme: dark) {",
-        "  .holonomy,",
-        "  .holonomy-page {",
+        '  :root:not([data-theme="light"]) :is(.holonomy, .holonomy-page) {',
+        "    color-scheme: dark;",
         *properties(DARK, "    "),
         "  }",
+        "}",
+        ':root[data-theme="dark"] :is(.holonomy, .holonomy-page) {',
+        "  color-scheme: dark;",
+        *properties(DARK, "  "),
         "}",
     ]
     return "\n".join([f"/* {_NOTE} */", "", *light, *dark]) + "\n"

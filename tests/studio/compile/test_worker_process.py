@@ -6,18 +6,29 @@ import threading
 import time
 from concurrent.futures import Future
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
-from holonomy.studio.compile import code_store, worker_process
+from holonomy.studio.compile import assembling, code_store, preset_code, worker_process
 from holonomy.studio.compile.code_store import CodeStore
-from holonomy.studio.compile.worker_process import BACKGROUND, Worker, WorkerPool, WorkError
+from holonomy.studio.compile.encoding import decode, encode
+from holonomy.studio.compile.kernel import Kernel
+from holonomy.studio.compile.program import compile_program
+from holonomy.studio.compile.worker_process import BACKGROUND, SOON, URGENT, Worker, WorkerPool, WorkError
 from holonomy.studio.labs.pendulum.lab import PendulumLab
 
 PATIENCE = 120.0
 LAB = PendulumLab()
+MODULE = "holonomy.studio.labs.pendulum"
 STRUCTURE = LAB.structure(LAB.opening())
+
+
+@pytest.fixture(autouse=True)
+def _nothing_made_ahead(monkeypatch, tmp_path):
+    """What set-up or a wheel traced ahead is not to be found."""
+    monkeypatch.setattr(preset_code, "FOLDER", tmp_path / "none")
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +144,60 @@ def test_code_comes_from_a_worker_then_from_memory_then_from_the_disk(shop, tmp_
     assert CodeStore(shop).kernel(LAB, STRUCTURE) is None, "what is broken is not used"
 
 
+def test_code_made_ahead_runs_at_once_and_then_optimised_to_the_same_motion(tmp_path, monkeypatch):
+    """The text of a preset is found by its structure and sources, and needs no JAX to become machine code."""
+    monkeypatch.setattr(assembling, "LONG", 10)  # so that code of this length is run before it is optimised
+    file = preset_code.write(MODULE, STRUCTURE, tmp_path)
+    assert file == preset_code.write(MODULE, STRUCTURE, tmp_path)
+    text = preset_code.read(MODULE, STRUCTURE, tmp_path)
+    assert preset_code.read(MODULE, (("links", 3),), tmp_path) is None
+    assert text is not None
+    assert assembling.is_long(text)
+    quick, good = (Kernel(decode(encode(assembling.assembled_program(text, quick=way)))) for way in (True, False))
+    assert (quick.quick, good.quick) == (True, False)
+    assert "not optimised" in quick.engine
+    settings = LAB.opening()
+    ends = []
+    for kernel in (quick, good, Kernel(compile_program(LAB.program(STRUCTURE)))):
+        begin = kernel.start(LAB.numbers(settings), 0.0, LAB.step(settings), *LAB.start(settings))
+        ends.append(kernel.advance(begin, 960).seen)
+    np.testing.assert_array_equal(ends[1], ends[2])
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-11, atol=1e-11)
+    file.write_bytes(b"nonsense")
+    assert preset_code.read(MODULE, STRUCTURE, tmp_path) is None
+
+
+def test_a_user_gets_code_that_is_not_optimised_and_the_store_the_optimised_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOLONOMY_CACHE", str(tmp_path))
+    monkeypatch.setattr(assembling, "LONG", 10)
+    asked: list[tuple[str, int]] = []
+
+    def submit(function: str, *args: Any, urgency: int) -> Future[Any]:
+        asked.append((function.partition(":")[2], urgency))
+        future: Future[Any] = Future()
+        future.set_result(worker_process.done(function, args)[1])
+        return future
+
+    worker = SimpleNamespace(submit=submit)
+    made = CodeStore(cast(WorkerPool, SimpleNamespace(urgent=worker, background=worker, assembler=worker)))
+    came: list = []
+    made.fetch(LAB, STRUCTURE, lambda kernel, sentence: came.append(kernel))
+    assert asked == [("build", URGENT), ("optimise", SOON)]
+    assert came[0].quick
+    kernel = made.kernel(LAB, STRUCTURE)
+    assert kernel is not None
+    assert not kernel.quick
+    found = CodeStore(cast(WorkerPool, None)).kernel(LAB, STRUCTURE)
+    assert found is not None, "from the disk"
+    assert not found.quick
+
+
+def test_files_and_equations_do_not_wait_for_work_ahead(shop):
+    ahead = shop.background.submit("time:sleep", 3.0, urgency=BACKGROUND)
+    assert shop.files.submit("operator:add", 2, 3).result(PATIENCE) == 5
+    assert not ahead.done()
+
+
 class _Done:
     """Called when a kernel has come."""
 
@@ -185,7 +250,7 @@ def test_a_structure_is_made_once_for_all_who_want_it_and_not_at_all_when_no_one
 
 
 def pool_of(first, second):
-    return cast(WorkerPool, SimpleNamespace(urgent=first, background=second))
+    return cast(WorkerPool, SimpleNamespace(urgent=first, background=second, files=second))
 
 
 def test_equations_are_derived_once(monkeypatch):
@@ -200,9 +265,10 @@ def test_equations_are_derived_once(monkeypatch):
 def test_the_equations_of_few_links_are_formulas_and_of_many_a_sentence():
     message, items = code_store.equations("holonomy.studio.labs.pendulum", STRUCTURE)
     assert message == ""
-    assert dict(items).keys() >= {"Lagrangian", "Lagrange's equations"}
-    assert r"\ddot{\theta}_{1}" in dict(items)["Lagrange's equations"]
-    assert not any("lengths" in latex for _, latex in items)
+    found = {title: latex for title, latex, *_ in items}
+    assert found.keys() >= {"Lagrangian", "Lagrange's equations"}
+    assert r"\ddot{\theta}_{1}" in found["Lagrange's equations"]
+    assert not any("lengths" in latex for latex in found.values())
     many = LAB.structure(LAB.completed(LAB.opening().with_parameter("links", 9.0)))
     message, items = code_store.equations("holonomy.studio.labs.pendulum", many)
     assert "9 links" in message

@@ -53,7 +53,41 @@ LINKAGE: Script = (
     m.SetParameter("rods", 3.0, True), 40, m.SetParameter("rods", 4.0, True), m.SetSpeed(0.5), m.Act("nonsense"),
     m.Pause(), m.Step(2, True), m.Reset(False), 48, m.Undo(), m.Reset(True), 16,
 )  # fmt: skip
-SCRIPTS = {"pendulum": PENDULUM, "linkage": LINKAGE}
+WORKBENCH: Script = (
+    m.Play(), 60, m.SetParameter("l", 1.2, True), 30, m.Act("preset:kepler"), 64, m.SetChoice("map", "potential"), 16,
+    m.SetText("lagrangian", "m*(r_dot^2 + r^2*phi_dot^2)/2 - k*r^2/2", True),
+    m.SetText("parameters", "m = 1, k = 4", True), 48,
+    m.DragBegin(0), m.DragMove(0.5, 0.8, 0.0), m.DragEnd(0.0, 0.0, 0.0), 33,
+    m.DragBegin(1), m.DragMove(0.9, 0.4, 0.0), m.DragEnd(0.0, 0.0, 0.0), 20,
+    m.SetText("coordinates", "r length, phi angel", True), m.Undo(), m.Undo(), m.Redo(), 16,
+    m.Act("preset:elliptical_wire"), 40, m.SetParameter("b", 1.4, True), 40, m.SetChoice("method", "rattle"), 40,
+    m.SetText("start", "x = 0, y = 5", True), m.Seek(0.02, True), m.Step(2, False), m.SetSpeed(0.5), m.Reset(False), 24,
+    m.Act("preset:knife_edge"), 48, m.SetText("forces", "theta = -theta_dot", True), 32, m.Reset(True), 16,
+)  # fmt: skip
+CURVED: Script = (
+    m.Play(), 100, m.SetChoice("hyperbolic_view", "klein"), 8, m.SetParameter("stiffness", 3.0, True), 61,
+    m.DragBegin(0), m.DragMove(0.3, 0.2, 0.4), m.DragEnd(0.0, 0.0, 0.0), 40, m.SetChoice("hyperbolic_view", "half"),
+    m.DragBegin(1), m.DragMove(0.1, -0.2, 0.7), m.DragEnd(0.0, 0.0, 0.0), 33, m.Undo(), m.Undo(), m.Redo(), 16,
+    m.SetParameter("spin", 0.4, True), 200, m.SetParameter("radius", 2.0, True), 50, m.SetParameter("rest", 0.8, True),
+    20, m.Seek(0.3, False), m.Seek(0.25, True), m.Step(5, False), m.Step(-3, False),
+    m.SetChoice("space", "s2"), 90, m.SetChoice("surface_view", "stereographic"), m.SetParameter("mass", 2.0, True), 30,
+    m.SetParameter("size", 4.0, True), m.SetChoice("body", "tetrahedron"), m.Act("preset:thesis-2.13"), 24,
+    m.SetSpeed(0.5), m.Act("nonsense"), m.Pause(), m.Step(2, True), m.Reset(False), 48, m.Undo(), m.Reset(True), 16,
+)  # fmt: skip
+SWIMMER: Script = (
+    m.Play(), 100, m.SetParameter("period", 2.0, False), 7, m.SetParameter("period", 2.5, True), 61,
+    m.SetText("gait", "[[0.9,-0.2],[0.7,0.8],[-0.3,1.1],[-1.2,0.1],[-0.4,-0.9]]", False), 12,
+    m.SetText("gait", "[[0.9,-0.2],[0.7,0.9],[-0.3,1.1],[-1.2,0.1],[-0.4,-0.9]]", True), 40,
+    m.SetText("gait", "[[0,0],[4,0],[0,1]]", True), m.SetToggle("smooth", False), 33, m.Act("reverse"), 20,
+    m.SetChoice("component", "2"), m.SetChoice("frame", "body"), 16, m.Undo(), m.Undo(), m.Redo(), 16,
+    m.SetParameter("purcell_drag_ratio", 1.5, True), 30, m.Act("eight"), 16, m.Act("ellipse"), 16, m.Act("nonsense"),
+    m.Seek(0.3, False), m.Seek(0.25, True), m.Step(5, False), m.Step(-3, False), m.Act("preset:spheres"), 48,
+    m.SetParameter("spheres_radius", 0.15, True), 24, m.SetChoice("model", "triangle"), 64, m.SetSpeed(2.5),
+    m.Pause(), m.Step(2, True), m.Reset(False), 48, m.Undo(), m.Reset(True), 16,
+)  # fmt: skip
+SCRIPTS = {
+    "pendulum": PENDULUM, "linkage": LINKAGE, "curved": CURVED, "swimmer": SWIMMER, "workbench": WORKBENCH,
+}  # fmt: skip
 
 Kernels = Callable[[Any], Kernel]
 Record = list[tuple[str, bytes]]

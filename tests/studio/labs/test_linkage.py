@@ -15,6 +15,7 @@ import pytest
 import holonomy as hl
 from holonomy.studio.compile.kernel import Kernel
 from holonomy.studio.compile.program import compile_program
+from holonomy.studio.labs.base import PRESET
 from holonomy.studio.labs.linkage import sphere as sphere
 from holonomy.studio.labs.linkage.lab import LinkageLab
 from holonomy.studio.labs.linkage.settings import marked
@@ -79,6 +80,14 @@ def test_what_is_seen_is_what_the_linkage_says():
     seen = code.channels(spot)
     assert seen[0] == pytest.approx(float(link.energy(X, V)), rel=1e-13)
     bent = link.bending(X, V, V)
+    named = dict(zip((channel.name for channel in LAB.drawn(chosen).channels), seen, strict=True))
+    rates = np.linalg.norm(np.asarray(link.push(X, V)), axis=1)
+    np.testing.assert_allclose([named[f"speed{i}"] for i in (1, 2, 3)], rates, rtol=1e-13)
+    angles = np.array([named[f"angle{i}"] for i in (1, 2, 3, 4)])
+    ends = np.cumsum(np.stack([np.cos(angles), np.sin(angles)], axis=1), axis=0)
+    np.testing.assert_allclose(ends, [*link.hinges(X), [3.2, 0.0]], rtol=0, atol=1e-13)
+    a, b = np.asarray(link.frame(X)).T
+    assert named["gauss"] == pytest.approx(float(link.intrinsic_curvature.sectional(X, a, b)), rel=1e-10)
     np.testing.assert_allclose(seen[11] ** 2, jnp.einsum("ij,ic,jc", link.masses.matrix(), bent, bent), rtol=1e-12)
 
 
@@ -208,7 +217,9 @@ def test_colours_are_curvature_and_bending():
         surface = moved.surface()
         assert surface is not None
         values = numbers(surface.values).reshape(sphere.ROWS, sphere.COLUMNS)
-        assert surface.least <= surface.low < surface.high <= surface.most
+        assert surface.signed == (field == "gauss")
+        end = min(surface.least, 0.0) if surface.signed else surface.least  # a signed scale reaches to zero
+        assert end <= surface.low < surface.high <= surface.most
         np.testing.assert_allclose([values.min(), values.max()], [surface.least, surface.most], rtol=1e-6)
         found[field] = values
     link = link_of(moved.moment.settings)
@@ -242,7 +253,7 @@ def test_a_fan_leaves_from_where_the_motion_began_in_all_directions_equally_fast
 def test_the_shortest_motion_leads_from_mark_to_mark():
     moved = simulation()
     moved.apply(messages.Act("mark_a"))
-    assert [action.name for action in moved.view.actions] == ["mark_a", "mark_b"]
+    assert [a.name for a in moved.view.actions if not a.name.startswith(PRESET)] == ["mark_a", "mark_b"]
     moved.apply(messages.Step(100, False))
     moved.apply(messages.Act("mark_b"))
     chosen, curves = moved.moment.settings, moved.curves()
@@ -257,7 +268,10 @@ def test_the_shortest_motion_leads_from_mark_to_mark():
     moved.apply(messages.Act("travel"))
     assert moved.playing
     np.testing.assert_allclose(moved.frame(0).q, a, rtol=0, atol=1e-15)
-    moved.advance(4 * 960)
+    moved.advance(3 * 960)
+    assert moved.playing
+    moved.advance(3 * 960)  # twice what is left: time is held at B
+    assert not moved.playing
     np.testing.assert_allclose(moved.frame(0).q, b, rtol=0, atol=1e-5)
     moved.apply(messages.Act("clear"))
     assert marked(moved.moment.settings, "a") is None
@@ -296,7 +310,7 @@ def test_without_a_surface_the_picture_says_so():
     five = LAB.view(settings(rods=5), 1)
     assert not [body for body in five.bodies if body.picture == 1 and body.grasp]
     assert five.toggles == ()
-    assert five.actions == ()
+    assert all(action.name.startswith(PRESET) for action in five.actions)
     assert [choice.name for choice in five.choices] == ["route"]
 
 

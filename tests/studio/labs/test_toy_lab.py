@@ -1,5 +1,6 @@
 """A lab of another package, through the public extension points only: it is listed, compiled, moved and drawn."""
 
+import base64
 import os
 import threading
 from pathlib import Path
@@ -55,7 +56,8 @@ def test_a_lab_of_another_package_moves_and_is_drawn(toy, simulation):
     simulation.advance(960)
     frame = messages.unpack(messages.pack(simulation.frame(1)))
     np.testing.assert_allclose(frame.q, np.cos(2.0), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(frame.position, [[0.0, 0.0], [np.cos(2.0), 0.0]], rtol=0, atol=1e-9)
+    wanted = [[0.0, 0.0], [np.cos(2.0), 0.0], [np.cos(2.0), -2 * np.sin(2.0)]]
+    np.testing.assert_allclose(frame.position, wanted, rtol=0, atol=1e-9)
     np.testing.assert_allclose(frame.energy[-1], 2.0, rtol=1e-12)
     assert len(frame.sample) == 61  # the start and 60 frames
     simulation.apply(messages.SetParameter("mass", 4.0, True))
@@ -87,6 +89,20 @@ def test_what_it_does_not_say_has_a_default(toy, simulation):
         simulation.apply(messages.Act("preset:hard"))
     with pytest.raises(Refusal, match="no Python program"):
         toy.snippet(toy.opening(), 0.0, *toy.start(toy.opening()))
+
+
+def test_its_field_has_the_energy_of_every_state(toy, simulation):
+    field = simulation.field()
+    values = np.frombuffer(base64.b64decode(field.values), "<f4").reshape(field.rows, field.columns)
+    assert values[0, 0] == pytest.approx(0.5 * 4.0**2 + 0.5 * 4.0 * 2.0**2)
+    assert values[30, 45] == pytest.approx(0.5 * 4.0 * 1.0**2)
+    simulation.apply(messages.SetParameter("stiffness", 8.0, True))
+    assert simulation.field().values != field.values
+
+
+def test_it_is_a_short_file():
+    lines = Path(__file__).with_name("toy_lab.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 150
 
 
 def test_at_most_ten_methods_must_be_written():

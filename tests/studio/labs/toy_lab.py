@@ -1,12 +1,27 @@
-"""A lab as another package would write it: a mass on a spring, with nothing but the public extension points."""
+"""A lab as another package would write it: a mass on a spring, with nothing but the public extension points.
+
+It has presets, a plot, and beside the picture of the mass a field: the energy of every state, with the present one.
+"""
 
 from __future__ import annotations
+
+import base64
 
 import numpy as np
 
 from holonomy.studio.labs.base import AbstractLab, Drawing, LabDescriptor, Preset
 from holonomy.studio.labs.settings import Parameter, Settings, SettingsTable
-from holonomy.viewer.protocol.messages import BodyView, ChannelView, CoordinateView, EnergyView, PictureView, RodView
+from holonomy.viewer.protocol.messages import (
+    BodyView,
+    ChannelView,
+    CoordinateView,
+    EnergyView,
+    Field,
+    PictureView,
+    PlotView,
+    RodView,
+    ShapeView,
+)
 
 ENERGIES = (("kinetic", "Kinetic", "T"), ("potential", "Potential", "V"), ("total", "Total", "E"))
 
@@ -17,7 +32,7 @@ class ToyLab(AbstractLab):
     descriptor = LabDescriptor(
         "toy",
         "Spring",
-        (PictureView("plane", "Spring", "plane"),),
+        (PictureView("plane", "Spring", "plane"), PictureView("states", "States", "field")),
         (Preset("soft", "Soft spring"), Preset("stiff", "Stiff spring", Settings({"stiffness": 9.0}, {}, {}))),
     )
     table = SettingsTable(
@@ -41,6 +56,8 @@ class ToyLab(AbstractLab):
                 *(ChannelView(name, symbol, f"{label} energy", "J", "Energy") for name, label, symbol in ENERGIES),
             ),
             rods=(RodView(0, 1, elastic=True),),
+            shapes=(ShapeView("disc", 2, 1, colour=1, picture=1),),
+            plots=(PlotView("Position", "time", ("t",), ("x",), 10.0),),
             anchors=1,
         )
 
@@ -48,7 +65,18 @@ class ToyLab(AbstractLab):
         return np.array([1.0]), np.array([0.0])
 
     def extents(self, settings):
-        return (2.0,)
+        return (2.0, 2.0)
+
+    def surface_key(self, settings):
+        return tuple(settings.parameters.values())
+
+    def field(self, settings, kernel):
+        p = settings.parameters
+        v, x = np.meshgrid(np.linspace(-4, 4, 61), np.linspace(-2, 2, 61), indexing="ij")
+        energy = 0.5 * p["mass"] * v**2 + 0.5 * p["stiffness"] * x**2
+        values = base64.b64encode(energy.astype("<f4").tobytes()).decode()
+        axes = (-2.0, 2.0, "x", "m", -4.0, 4.0, "ẋ", "m/s")
+        return Field(1, 61, 61, *axes, "E", "Energy", "J", 0.0, float(energy.max()), False, values)
 
     def program(self, structure):
         import jax.numpy as jnp
@@ -62,7 +90,8 @@ class ToyLab(AbstractLab):
             p = system.parameters
             kinetic, potential = 0.5 * p["mass"] * v[0] ** 2, 0.5 * p["stiffness"] * q[0] ** 2
             channels = jnp.stack([q[0], kinetic, potential, kinetic + potential])
-            return channels, jnp.stack([q[0], jnp.zeros(())])[None], q
+            zero = jnp.zeros(())
+            return channels, jnp.stack([jnp.stack([q[0], zero]), jnp.stack([q[0], v[0]])]), q
 
         return Program(
             system=lambda row: base.with_parameters(**self.table.named(structure, row)),

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from holonomy.studio.server.outbox import MOST_IN_FLIGHT, ConnectionTakenOver, Outbox
-from holonomy.studio.session.simulation import MOST_SAMPLES
+from holonomy.studio.server.outbox import MOST_IN_FLIGHT, UNATTENDED, ConnectionTakenOver, Outbox
+from holonomy.studio.session.samples import MOST_SAMPLES
 from holonomy.viewer.protocol import messages
 
 
@@ -63,6 +63,24 @@ def test_few_frames_are_on_the_way_and_seeing_one_lets_the_next_go(simulation):
         return sent
 
     assert with_outbox(scenario) == [*range(1, MOST_IN_FLIGHT + 1), MOST_IN_FLIGHT + 2]
+
+
+def test_a_page_that_takes_no_frames_is_unattended_until_it_does(simulation, monkeypatch):
+    plain, now = simulation.frame(0), [100.0]
+    monkeypatch.setattr("holonomy.studio.server.outbox.time.monotonic", lambda: now[0])
+
+    async def scenario(outbox):
+        for sequence in range(1, MOST_IN_FLIGHT + 2):
+            outbox.show(replace(plain, sequence=sequence))
+            if sequence <= MOST_IN_FLIGHT:
+                await outbox.next()
+        found = [outbox.unattended]
+        now[0] += UNATTENDED + 1.0
+        found.append(outbox.unattended)
+        outbox.seen(1)
+        return [*found, outbox.unattended]
+
+    assert with_outbox(scenario) == [False, True, False]
 
 
 def test_notices_pass_frames_and_only_the_last_controls_are_sent(simulation):

@@ -4,9 +4,11 @@ import queue
 from collections.abc import Iterator
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from holonomy.studio.session.session_thread import MOST_WAITING, SessionThread
+from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages
 
 PATIENCE = 20.0
@@ -17,6 +19,7 @@ class Recorder:
 
     def __init__(self):
         self.said: queue.Queue = queue.Queue()
+        self.unattended = False
 
     def say(self, notice):
         self.said.put(notice)
@@ -57,12 +60,17 @@ def controls(condition):
 
 def test_it_says_what_it_is_then_shows_and_ends_when_told(live, recorder):
     live.start()
-    assert recorder.said.get(timeout=PATIENCE).phase == "compiling"
+    assert recorder.said.get(timeout=PATIENCE).phase == "opening"
+    pose = recorder.said.get(timeout=PATIENCE)
     assert recorder.said.get(timeout=PATIENCE).lab.revision == 1
     assert recorder.said.get(timeout=PATIENCE).phase == "ready"
     first = recorder.said.get(timeout=PATIENCE)
     assert first.time == 0.0
     assert first.sample[:, 0].tolist() == [0.0], "curves begin at the beginning"
+    assert pose.revision == 0, "the view of the welcome"
+    assert np.isnan(pose.energy).all()
+    np.testing.assert_allclose(pose.position, first.position, atol=1e-12)
+    assert (pose.sample.shape[0], pose.sample.shape[1], pose.strain.size) == (0, first.sample.shape[1], 2)
     live.stop()
     live.join(PATIENCE)
     assert recorder.said.empty(), "time is held, so there is nothing more to show"
@@ -82,6 +90,45 @@ def test_a_lab_that_cannot_be_compiled_says_why_and_tries_again_for_the_next_pag
     live.attach(cast(Any, later))
     assert later.until(controls(lambda c: c.phase == "ready"))
     assert later.until(frames(lambda f: True)).time == 0.0
+
+
+def test_a_link_is_shown_and_compiled_instead_of_what_the_lab_opens_with(live, services, recorder, lab):
+    store = services.code_store
+    settings = lab.completed(lab.opening().with_parameter("links", 5.0).with_toggle("ghost", True))
+    other = Simulation(lab, store, settings)
+    other.advance(500)
+    store.slow.update({lab.structure(settings), lab.structure(lab.opening())})
+    live.send(messages.Restore("no document"))
+    live.send(messages.Play())
+    live.send(messages.Restore(other.document()))
+    live.start()
+    assert "cannot be read" in recorder.until(lambda thing: isinstance(thing, messages.Refused)).message
+    view = recorder.until(lambda thing: isinstance(thing, messages.Lab)).lab
+    waiting = recorder.until(controls(lambda c: c.phase == "opening" and c.parameters["links"] == 5.0))
+    assert waiting.undo == "opening", "it can be cancelled"
+    pose = recorder.until(frames(lambda f: True))
+    assert (pose.revision, pose.time) == (view.revision, other.reading.t)
+    np.testing.assert_allclose(pose.position, other.reading.position, atol=1e-12)
+    assert [structure for structure, _ in store.waiting] == [lab.structure(settings)]
+    store.deliver()
+    first = recorder.until(frames(lambda f: f.revision > view.revision))
+    np.testing.assert_array_equal(first.q, other.reading.q)
+    assert first.flags & messages.FrameFlag.PLAYING
+
+
+def test_a_link_that_is_cancelled_opens_the_lab_as_it_is(live, services, recorder, lab):
+    store = services.code_store
+    settings = lab.completed(lab.opening().with_parameter("links", 5.0))
+    document = Simulation(lab, store, settings).document()
+    store.slow.add(lab.structure(settings))
+    store.slow.add(lab.structure(lab.opening()))
+    live.send(messages.Restore(document))
+    live.send(messages.Cancel())
+    live.start()
+    opened = recorder.until(controls(lambda c: c.phase == "opening" and c.undo is None and c.parameters["links"] == 2))
+    assert opened.choices["model"] == "rigid"
+    store.deliver()
+    assert recorder.until(controls(lambda c: c.phase == "ready")).parameters["links"] == 2.0
 
 
 def test_commands_that_wait_are_bounded(lab, services):
@@ -153,6 +200,23 @@ def test_without_a_page_time_is_held_and_a_page_that_comes_back_finds_it_there(l
     back = later.until(frames(lambda f: True))
     assert seen.time <= back.time < seen.time + 60.0
     assert back.flags & messages.FrameFlag.PLAYING
+
+
+def test_time_is_held_while_no_one_sees_the_frames(live, recorder):
+    live.start()
+    live.send(messages.Play())
+    recorder.until(frames(lambda f: f.time > 0.05))
+    recorder.unattended = True
+    live.wake()
+    live.send(messages.Share())  # answered after the last step
+    recorder.until(lambda thing: isinstance(thing, messages.Shared))
+    held = recorder.until(frames(lambda f: True))
+    live.send(messages.SetSpeed(2.0))
+    again = recorder.until(frames(lambda f: True))
+    assert again.time == held.time
+    recorder.unattended = False
+    live.wake()
+    assert recorder.until(frames(lambda f: f.time > held.time)).flags & messages.FrameFlag.PLAYING
 
 
 def test_answers_come_as_notices(live, services, recorder):

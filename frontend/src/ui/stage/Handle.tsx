@@ -4,8 +4,10 @@ import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import { moveTo } from "../../commands";
 import type { Triple } from "../../picture/camera";
+import { type Sample, throwVelocity } from "../../picture/hand";
 import { type Studio, useStudio } from "../../studio";
 import type { BodyView } from "../../wire";
+import { t, translated } from "../../words";
 
 /** How places and pixels of the stage belong together. */
 export interface Aim {
@@ -31,8 +33,6 @@ interface Props {
 /** Pixels that an arrow key moves a body, alone and with Shift. */
 const NUDGE = 6;
 const SHOVE = 40;
-/** Milliseconds over which the hand's velocity is measured. */
-const THROW_OVER = 80;
 
 const ARROWS: Record<string, readonly [number, number]> = {
   ArrowLeft: [-1, 0],
@@ -49,7 +49,7 @@ interface Grip {
   pending: number;
   goal: Triple | null;
   /** Recent places of the hand with their clock in milliseconds. */
-  places: (readonly [...Triple, number])[];
+  places: Sample[];
 }
 
 interface Nudge {
@@ -74,13 +74,19 @@ export function Handle({ index, body, text, ink, size, aim, disabled, reachable,
     grip.current = { from, dx: px - x, dy: py - y, pending: 0, goal: null, places: [] };
     studio.send({ type: "drag-begin", body: index });
   };
+  const follow = (held: Grip, event: PointerEvent, button: HTMLButtonElement): Triple => {
+    const [x, y] = pointer(event, button);
+    const goal = aim.current!.toPlace(x + held.dx, y + held.dy, held.from);
+    held.places = [...held.places.slice(-63), [...goal, event.timeStamp]];
+    return goal;
+  };
   const move = (event: PointerEvent): void => {
     const held = grip.current;
     if (!held) return;
-    const [x, y] = pointer(event, event.currentTarget as HTMLButtonElement);
     cancelAnimationFrame(held.pending);
-    held.goal = aim.current!.toPlace(x + held.dx, y + held.dy, held.from);
-    held.places = [...held.places.slice(-31), [...held.goal, event.timeStamp]];
+    // A slow page is told of several places at once; all of them say how fast the hand is.
+    const steps = event.getCoalescedEvents?.() ?? [];
+    for (const step of steps.length > 0 ? steps : [event]) held.goal = follow(held, step, event.currentTarget as HTMLButtonElement);
     held.pending = requestAnimationFrame(() => flush(studio, held));
   };
   const up = (event: PointerEvent): void => {
@@ -89,7 +95,7 @@ export function Handle({ index, body, text, ink, size, aim, disabled, reachable,
     cancelAnimationFrame(held.pending);
     flush(studio, held);
     grip.current = null;
-    const [x, y, z] = body.throws ? velocity(held, event.timeStamp) : [0, 0, 0];
+    const [x, y, z] = body.throws ? throwVelocity(held.places, event.timeStamp) : [0, 0, 0];
     studio.send({ type: "drag-end", x, y, z });
   };
   const letGo = (): void => {
@@ -122,13 +128,13 @@ export function Handle({ index, body, text, ink, size, aim, disabled, reachable,
   return (
     <button
       type="button"
-      class="handle"
+      class={studio.controls.value?.held === index ? "handle held" : "handle"}
       data-body={index}
       ref={keep}
       tabIndex={reachable ? 0 : -1}
-      style={{ color: ink, fontSize: `${Math.min(15, Math.max(9, size))}px` }}
+      style={{ color: ink, fontSize: `clamp(9px, ${size.toFixed(1)}px, 0.95rem)` }}
       disabled={disabled}
-      aria-label={`${body.label}: drag it, or move it with the arrow keys`}
+      aria-label={t("{}: drag it, or move it with the arrow keys", translated(body.label))}
       onPointerDown={down}
       onPointerMove={move}
       onPointerUp={up}
@@ -148,15 +154,6 @@ function flush(studio: Studio, grip: Grip): void {
   if (!grip.goal) return;
   moveTo(studio, ...grip.goal);
   grip.goal = null;
-}
-
-/** Of the hand when it let go, in metres a second; a hand that rested first throws nothing. */
-function velocity(grip: Grip, now: number): Triple {
-  const recent = grip.places.filter(([, , , clock]) => now - clock <= THROW_OVER);
-  const [first, last] = [recent[0], recent.at(-1)];
-  if (!first || !last || last[3] <= first[3]) return [0, 0, 0];
-  const seconds = (last[3] - first[3]) / 1000;
-  return [(last[0] - first[0]) / seconds, (last[1] - first[1]) / seconds, (last[2] - first[2]) / seconds];
 }
 
 /** In pixels of the stage. */

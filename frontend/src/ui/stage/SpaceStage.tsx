@@ -1,17 +1,18 @@
-// A picture of space that can be turned, by pointer, touch and keyboard. Painting happens outside Preact.
+// A picture of space that can be turned, by pointer, touch and keyboard, with a handle on every body.
 
-import { effect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { palette } from "../../colours";
 import { fixed } from "../../format";
-import { type Box, basisOf, boxOf, type Camera, projected, projectedPast, REACH, turned } from "../../picture/camera";
-import { drawingOf, trailsOf } from "../../picture/drawing";
-import { openPicture } from "../../picture/open";
-import type { Drawing, Picture } from "../../picture/picture";
-import { fit, toPixels, type View } from "../../picture/view";
-import { type Studio, useStudio } from "../../studio";
-import type { Frame } from "../../wire";
+import { type Box, basisOf, type Camera, dot, type Triple, turned } from "../../picture/camera";
+import { type Lens, WHOLE } from "../../picture/lens";
+import { NO_VIEW, toMetres, toPixels, type View } from "../../picture/view";
+import { useStudio } from "../../studio";
+import { t } from "../../words";
+import { Grips, type Handles } from "./Grips";
+import type { Aim } from "./Handle";
 import type { StageProps } from "./Stages";
+import { SpacePainter } from "./space";
+import { useLens } from "./useLens";
+import { ViewTools } from "./ViewTools";
 
 const OPENING: Camera = { azimuth: -Math.PI / 3, elevation: Math.PI / 9 };
 /** Pixels that an arrow key turns by. */
@@ -28,64 +29,41 @@ export function SpaceStage({ view: laboratory, picture: which }: StageProps) {
   const root = useRef<HTMLDivElement>(null);
   const camera = useRef<Camera>(OPENING);
   const hold = useRef<[number, number] | null>(null);
-  const arrange = useRef<() => void>(() => {});
+  const view = useRef<View>(NO_VIEW);
+  const painter = useRef<SpacePainter | null>(null);
+  const handles = useRef<Handles>([]);
+  const lens = useRef<Lens>(WHOLE);
+  const [following, setFollowing] = useState(false);
+  const aim = useRef<Aim>({
+    toPixels: (place) => flat(view.current, camera.current, place),
+    toPlace: (x, y, from) => beside(view.current, camera.current, x, y, from),
+  });
   const [shown, setShown] = useState<{ view: View; box: Box } | null>(null);
   const [trouble, setTrouble] = useState("");
 
   useEffect(() => {
-    const stage = root.current!;
-    let picture: Picture;
+    const arranged = (now: View, box: Box): void => {
+      view.current = now;
+      setShown({ view: now, box });
+    };
     try {
-      picture = openPicture(stage);
+      painter.current = new SpacePainter(studio, root.current!, which, camera, lens, handles.current, arranged);
     } catch (error) {
       setTrouble(error instanceof Error ? error.message : String(error));
-      return;
     }
-    stage.dataset.renderer = picture.kind;
-    const extent = (): number => studio.controls.value?.extents[which] ?? 1;
-    let size = "";
-    arrange.current = () => {
-      const { width, height } = stage.getBoundingClientRect();
-      const view = fit(Math.max(1, width), Math.max(1, height), REACH * extent());
-      const now = `${width} ${height} ${extent()} ${palette.value.paper}`;
-      if (now !== size) picture.arrange(view, palette.value);
-      size = now;
-      const box = boxOf(extent(), basisOf(camera.current));
-      picture.rule(box.lines);
-      stage.dataset.camera = `${camera.current.azimuth.toFixed(4)} ${camera.current.elevation.toFixed(4)}`;
-      setShown({ view, box });
-      studio.repaint();
-    };
-    const watcher = new ResizeObserver(() => arrange.current());
-    watcher.observe(stage);
-    const stops = [
-      effect(() => {
-        void [extent(), palette.value];
-        arrange.current();
-      }),
-      effect(() => {
-        void [studio.trailsShown.value, studio.trailSeconds.value, studio.trailsOfAll.value];
-        studio.repaint();
-      }),
-      studio.onFrame((frame) => {
-        const drawing = drawingIn(studio, frame, which, camera.current);
-        if (!drawing) return;
-        picture.paint(drawing);
-        stage.dataset.trails = String(drawing.trails.length);
-      }),
-    ];
-    return () => {
-      for (const stop of stops) stop();
-      watcher.disconnect();
-      picture.dispose();
-    };
+    return () => painter.current?.stop();
   }, []);
 
   const turn = (dx: number, dy: number): void => {
     camera.current = turned(camera.current, dx, dy);
-    arrange.current();
+    painter.current?.arrange();
   };
-  const title = laboratory.pictures[which]?.title || laboratory.title;
+  const follow = (on: boolean): void => {
+    setFollowing(on);
+    painter.current?.follow(on);
+  };
+  const tools = useLens({ root, lens, single: "turn", changed: () => painter.current?.arrange(), fitted: () => follow(false) });
+  const title = t(laboratory.pictures[which]?.title || laboratory.title);
   return (
     <div
       class="stage space"
@@ -93,11 +71,11 @@ export function SpaceStage({ view: laboratory, picture: which }: StageProps) {
       ref={root}
       role="group"
       tabIndex={0}
-      aria-label={`Picture: ${title}. Turn it with the arrow keys.`}
+      aria-label={t("Picture: {}. Turn it with the arrow keys.", title)}
       onPointerDown={(event) => {
-        if (event.button !== 0) return;
+        if (event.button !== 0 || (event.target as Element).closest("button")) return;
         event.currentTarget.setPointerCapture(event.pointerId);
-        hold.current = [event.clientX, event.clientY];
+        hold.current = event.isPrimary && !event.shiftKey ? [event.clientX, event.clientY] : null;
       }}
       onPointerMove={(event) => {
         if (!hold.current) return;
@@ -108,7 +86,7 @@ export function SpaceStage({ view: laboratory, picture: which }: StageProps) {
       onPointerCancel={() => (hold.current = null)}
       onKeyDown={(event) => {
         const way = ARROWS[event.key];
-        if (!way || event.ctrlKey || event.altKey || event.metaKey) return;
+        if (!way || event.target !== event.currentTarget || event.ctrlKey || event.altKey || event.metaKey) return;
         event.preventDefault();
         turn(...way);
       }}
@@ -116,6 +94,8 @@ export function SpaceStage({ view: laboratory, picture: which }: StageProps) {
       {laboratory.pictures.length > 1 && <p class="caption">{title}</p>}
       {shown && <Labels view={shown.view} box={shown.box} />}
       {trouble && <p class="trouble">{trouble}</p>}
+      <Grips lab={laboratory} picture={which} scale={shown?.view.scale ?? 1} aim={aim} handles={handles.current} />
+      <ViewTools root={root} lens={tools} follow={{ on: following, set: follow }} />
     </div>
   );
 }
@@ -142,16 +122,15 @@ function Labels({ view, box }: { view: View; box: Box }) {
   );
 }
 
-/** The frame as the camera sees it: bodies near to the eye over those that are far. */
-function drawingIn(studio: Studio, frame: Frame, which: number, camera: Camera): Drawing | null {
-  const [lab, settings] = [studio.lab.value, studio.controls.value];
-  if (!lab || !settings || lab.revision !== frame.revision) return null;
-  const basis = basisOf(camera);
-  const seen = { ...frame, position: projected(frame.position, basis) };
-  const wanted = { seconds: studio.trailSeconds.value * studio.timeUnit.value, all: studio.trailsOfAll.value };
-  const past = projectedPast(studio.history, frame.channels, basis);
-  const trails = studio.trailsShown.value ? trailsOf(seen, lab, past, which, palette.value, wanted) : [];
-  const drawing = drawingOf(seen, lab, settings, which, palette.value, trails);
-  const depth = (point: number): number => seen.position[3 * point + 2] ?? 0;
-  return { ...drawing, bobs: [...drawing.bobs].sort((a, b) => depth(a.point) - depth(b.point)) };
+function flat(view: View, camera: Camera, place: Triple): [number, number] {
+  const { right, up } = basisOf(camera);
+  return toPixels(view, dot(right, ...place), dot(up, ...place));
+}
+
+/** The place under a pixel that is as far from the eye as the body was when it was taken. */
+function beside(view: View, camera: Camera, x: number, y: number, from: Triple): Triple {
+  const { right, up, toward } = basisOf(camera);
+  const [u, v] = toMetres(view, x, y);
+  const depth = dot(toward, ...from);
+  return [0, 1, 2].map((i) => u * right[i]! + v * up[i]! + depth * toward[i]!) as unknown as Triple;
 }

@@ -3,6 +3,8 @@
 import type { ComponentType } from "preact";
 import { useStudio } from "../../studio";
 import type { LabView, PictureView } from "../../wire";
+import { FormulaPanel } from "../Equations";
+import { FieldStage } from "./FieldStage";
 import { PlaneStage } from "./PlaneStage";
 import { SpaceStage } from "./SpaceStage";
 import { SurfaceStage } from "./SurfaceStage";
@@ -13,7 +15,12 @@ export interface StageProps {
   readonly picture: number;
 }
 
-const KINDS: Record<PictureView["kind"], ComponentType<StageProps>> = { plane: PlaneStage, space: SpaceStage, surface: SurfaceStage };
+const KINDS: Record<PictureView["kind"], ComponentType<StageProps>> = {
+  plane: PlaneStage,
+  space: SpaceStage,
+  surface: SurfaceStage,
+  field: FieldStage,
+};
 
 export function Stages() {
   const view = useStudio().lab.value;
@@ -24,6 +31,7 @@ export function Stages() {
         const Stage = KINDS[picture.kind];
         return <Stage key={picture.name} view={view} picture={index} />;
       })}
+      <FormulaPanel />
     </main>
   );
 }

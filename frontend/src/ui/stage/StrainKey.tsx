@@ -1,4 +1,5 @@
 import { FULL, strainColour } from "../../picture/strain";
+import { t } from "../../words";
 
 const STOPS = [-2, -1, -0.5, 0, 0.5, 1, 2];
 
@@ -10,7 +11,7 @@ export function StrainKey() {
     <div
       class="key"
       role="img"
-      aria-label={`Springs: blue and thick when compressed, white at rest, red and thin when stretched by ${percent} per cent`}
+      aria-label={t("Springs: blue and thick when compressed, white at rest, red and thin when stretched by {} per cent", percent)}
     >
       <span>
         −{percent}
@@ -22,7 +23,7 @@ export function StrainKey() {
         {"\u202f"}%
       </span>
       <span class="name">
-        strain <i>ε</i>
+        {t("strain")} <i>ε</i>
       </span>
     </div>
   );

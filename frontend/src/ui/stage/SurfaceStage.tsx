@@ -1,14 +1,18 @@
-// A coloured sphere that can be turned, with points on it that can be dragged and thrown.
+// A coloured sphere or another surface that can be turned, with points on it that can be dragged and thrown.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { bodyColour, inkOn, palette } from "../../colours";
 import { basisOf, type Camera, dot, type Triple, turned } from "../../picture/camera";
-import { toMetres, toPixels, type View } from "../../picture/view";
+import { type Lens, WHOLE } from "../../picture/lens";
+import { NO_VIEW, toMetres, toPixels, type View } from "../../picture/view";
 import { useStudio } from "../../studio";
+import { t, translated } from "../../words";
 import { ColourKey } from "./ColourKey";
 import { type Aim, Handle } from "./Handle";
 import type { StageProps } from "./Stages";
 import { SurfacePainter } from "./surface";
+import { useLens } from "./useLens";
+import { ViewTools } from "./ViewTools";
 
 const OPENING: Camera = { azimuth: -0.9, elevation: 0.38 };
 /** Pixels that an arrow key turns by. */
@@ -30,18 +34,23 @@ export function SurfaceStage({ view: laboratory, picture: which }: StageProps) {
   const studio = useStudio();
   const root = useRef<HTMLDivElement>(null);
   const camera = useRef<Camera>(OPENING);
-  const view = useRef<View>({ width: 1, height: 1, scale: 1 });
+  const view = useRef<View>(NO_VIEW);
   const painter = useRef<SurfacePainter | null>(null);
+  const lens = useRef<Lens>(WHOLE);
   const hold = useRef<[number, number] | null>(null);
   const handles = useRef<(HTMLButtonElement | null)[]>([]);
   const [shown, setShown] = useState<{ view: View; camera: Camera }>({ view: view.current, camera: OPENING });
   const aim = useRef<Aim>({
     toPixels: (place) => flat(view.current, camera.current, place),
-    toPlace: (x, y, from) => onSphere(view.current, camera.current, x, y, from),
+    toPlace: (x, y, from) => {
+      if (!(studio.surface.value?.points && studio.surface.value.picture === which))
+        return onSphere(view.current, camera.current, x, y, from);
+      return painter.current?.pick(x, y) ?? from;
+    },
   });
 
   useEffect(() => {
-    painter.current = new SurfacePainter(studio, root.current!, which, camera, handles.current, (now) => {
+    painter.current = new SurfacePainter(studio, root.current!, which, camera, lens, handles.current, (now) => {
       view.current = now;
       setShown({ view: now, camera: camera.current });
     });
@@ -52,8 +61,9 @@ export function SurfaceStage({ view: laboratory, picture: which }: StageProps) {
     camera.current = turned(camera.current, dx, dy);
     painter.current?.arrange();
   };
+  const tools = useLens({ root, lens, single: "turn", changed: () => painter.current?.arrange() });
   const bodies = laboratory.bodies.flatMap((body, index) => (body.picture === which && body.grasp && !body.ghost ? [{ body, index }] : []));
-  const title = laboratory.pictures[which]?.title || laboratory.title;
+  const title = t(laboratory.pictures[which]?.title || laboratory.title);
   const curves = studio.curves.value?.picture === which ? studio.curves.value : null;
   const surface = studio.surface.value?.picture === which && studio.surface.value.rows > 0 ? studio.surface.value : null;
   return (
@@ -64,11 +74,11 @@ export function SurfaceStage({ view: laboratory, picture: which }: StageProps) {
       ref={root}
       role="group"
       tabIndex={0}
-      aria-label={`Picture: ${title}. Turn it with the arrow keys.`}
+      aria-label={t("Picture: {}. Turn it with the arrow keys.", title)}
       onPointerDown={(event) => {
-        if (event.button !== 0 || event.target instanceof HTMLButtonElement) return;
+        if (event.button !== 0 || (event.target as Element).closest("button")) return;
         event.currentTarget.setPointerCapture(event.pointerId);
-        hold.current = [event.clientX, event.clientY];
+        hold.current = event.isPrimary && !event.shiftKey ? [event.clientX, event.clientY] : null;
       }}
       onPointerMove={(event) => {
         if (!hold.current) return;
@@ -85,10 +95,10 @@ export function SurfaceStage({ view: laboratory, picture: which }: StageProps) {
       }}
     >
       <p class="caption">{title}</p>
-      {surface && <ColourKey surface={surface} />}
-      {curves?.note && <p class="caption below">{curves.note}</p>}
+      {surface && <ColourKey of={surface} />}
+      {curves?.note && <p class="caption below">{translated(curves.note)}</p>}
       <div class="axes" aria-hidden="true">
-        {NAMES.map(([name, place]) => (
+        {(surface?.points ? [] : NAMES).map(([name, place]) => (
           <Name key={name} text={name} italic at={flat(shown.view, shown.camera, place)} back={behind(shown.camera, place)} />
         ))}
         {(curves?.marks ?? []).map(({ label, x, y, z }) => {
@@ -111,6 +121,7 @@ export function SurfaceStage({ view: laboratory, picture: which }: StageProps) {
           keep={(button) => (handles.current[index] = button)}
         />
       ))}
+      <ViewTools root={root} lens={tools} />
     </div>
   );
 }

@@ -1,13 +1,18 @@
 // Painting a picture of a plane, frame after frame, outside Preact.
 
 import { effect } from "@preact/signals";
+import type { RefObject } from "preact";
 import { palette } from "../../colours";
+import { planeBoundary } from "../../picture/boundary";
 import { drawingOf, trailsOf } from "../../picture/drawing";
+import { type Lens, through } from "../../picture/lens";
 import { openPicture } from "../../picture/open";
-import type { Bob, Drawing, Picture } from "../../picture/picture";
-import { fit, toPixels, type View } from "../../picture/view";
+import type { Bob, Drawing, Mark, Picture } from "../../picture/picture";
+import { fit, NO_VIEW, toPixels, type View } from "../../picture/view";
 import type { Studio } from "../../studio";
-import type { Frame, LabView } from "../../wire";
+import type { Frame, LabView, PictureView } from "../../wire";
+import type { Handles } from "./Grips";
+import { LabelLayer } from "./labels";
 
 /** A picture that becomes too small grows by more than is needed, so that it does so seldom. */
 const GROWTH = 1.2;
@@ -15,16 +20,18 @@ const GROWTH = 1.2;
 const FARTHEST = 1e4;
 const MOST_NUMBERS = 30;
 
-export type Handles = (HTMLButtonElement | null)[];
-
 /** Follows a studio's frames in one of its pictures, and its size, extent and colours. */
 export class PlanePainter {
-  #view: View = { width: 1, height: 1, scale: 1 };
+  #view: View = NO_VIEW;
   readonly #picture: Picture;
+  readonly #labels: LabelLayer;
   readonly #stops: (() => void)[];
   /** Half the width that bodies have needed, where that is more than the lab foresaw. */
   #seen = 0;
   #time = -Infinity;
+  #follows = false;
+  /** Of the bodies. */
+  #middle: readonly [number, number] = [0, 0];
   #arranged = "";
 
   /** `handles` are kept on their bodies; `arranged` is told each new view. Throws where nothing can be drawn. */
@@ -32,10 +39,12 @@ export class PlanePainter {
     private readonly studio: Studio,
     private readonly stage: HTMLElement,
     private readonly which: number,
+    private readonly lens: RefObject<Lens>,
     private readonly handles: Handles,
     private readonly arranged: (view: View) => void,
   ) {
     this.#picture = openPicture(stage);
+    this.#labels = new LabelLayer(stage);
     stage.dataset.renderer = this.#picture.kind;
     const watcher = new ResizeObserver(() => this.#arrange());
     watcher.observe(stage);
@@ -53,6 +62,11 @@ export class PlanePainter {
   stop(): void {
     for (const stop of this.#stops) stop();
     this.#picture.dispose();
+    this.#labels.stop();
+  }
+
+  get #boundary(): PictureView["boundary"] {
+    return this.studio.lab.value?.pictures[this.which]?.boundary ?? "none";
   }
 
   get #foreseen(): number {
@@ -60,19 +74,36 @@ export class PlanePainter {
   }
 
   #follow(): void {
-    const now = `${this.#foreseen} ${palette.value.paper}`;
+    const now = `${this.#foreseen} ${palette.value.paper} ${this.#boundary}`;
     if (now === this.#arranged) return;
     this.#arranged = now;
     this.#seen = 0;
     this.#arrange();
   }
 
-  #arrange(): void {
-    const { width, height } = this.stage.getBoundingClientRect();
-    this.#view = fit(Math.max(1, width), Math.max(1, height), Math.max(this.#seen, this.#foreseen));
-    this.#picture.arrange(this.#view, palette.value);
+  /** Take over the lens as it is now. */
+  look(): void {
+    const { width, height } = this.#view;
+    const whole = fit(width, height, Math.max(this.#seen, this.#foreseen));
+    const [x, y] = this.#follows ? this.#middle : [0, 0];
+    this.#view = through({ ...whole, x, y }, this.lens.current!);
+    this.#picture.look(this.#view);
+    if (this.#boundary !== "none") this.#picture.rule(planeBoundary(this.#boundary, this.#foreseen), palette.value.faint);
     this.arranged(this.#view);
     this.studio.repaint();
+  }
+
+  /** Keep the bodies in the middle, or do not. */
+  follow(on: boolean): void {
+    this.#follows = on;
+    this.look();
+  }
+
+  #arrange(): void {
+    const { width, height } = this.stage.getBoundingClientRect();
+    this.#view = { ...this.#view, width: Math.max(1, width), height: Math.max(1, height) };
+    this.#picture.arrange(this.#view, palette.value);
+    this.look();
   }
 
   #paint(frame: Frame): void {
@@ -81,16 +112,25 @@ export class PlanePainter {
     const { trailsShown, trailsOfAll, trailSeconds, timeUnit, history } = this.studio;
     const wanted = { seconds: trailSeconds.value * timeUnit.value, all: trailsOfAll.value };
     const trails = trailsShown.value ? trailsOf(frame, lab, history, this.which, palette.value, wanted) : [];
-    const drawing = drawingOf(frame, lab, settings, this.which, palette.value, trails);
-    if (settings.held === null) this.#keepInSight(drawing, frame.time); // the paper keeps still under a hand
+    const drawing = drawingOf(frame, lab, settings, this.which, palette.value, trails, 1 / this.#view.scale);
+    // The paper keeps still under a hand.
+    if (settings.held === null) this.#keepInSight(drawing, frame.time);
+    if (this.#follows && settings.held === null) this.#keepUp(middleOf(drawing));
     this.#picture.paint(drawing);
+    this.#labels.place(drawing.labels, this.#view);
     this.stage.dataset.trails = String(trails.length);
     moveHandles(this.handles, frame, lab, this.#view);
     hideCovered(this.handles, drawing, lab.anchors);
   }
 
+  #keepUp(middle: readonly [number, number] | null): void {
+    if (!middle || (middle[0] === this.#middle[0] && middle[1] === this.#middle[1])) return;
+    this.#middle = middle;
+    this.look();
+  }
+
   #keepInSight(drawing: Drawing, time: number): void {
-    const needed = reach(drawing);
+    const needed = this.#follows ? 0 : reach(drawing);
     const outgrown = needed > 1.001 * Math.max(this.#seen, this.#foreseen);
     const back = this.#seen > 0 && time < this.#time && needed <= this.#foreseen;
     this.#time = time;
@@ -133,4 +173,25 @@ function reach({ bobs, points, dimension }: Drawing): number {
     if (size > farthest && size < FARTHEST) farthest = size;
   }
   return farthest;
+}
+
+/** The mean place of the bodies that are no ghosts, or of what is drawn where there are none. */
+export function middleOf({ bobs, points, dimension, marks }: Drawing): [number, number] | null {
+  const own = bobs.filter((bob) => !bob.ghost);
+  const places =
+    own.length > 0
+      ? own.map(({ point }) => [points[point * dimension]!, points[point * dimension + 1]!] as const)
+      : marks.flatMap(placesOf);
+  const finite = places.filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y));
+  if (finite.length === 0) return null;
+  return [mean(finite.map(([x]) => x)), mean(finite.map(([, y]) => y))];
+}
+
+function placesOf(mark: Mark): (readonly [number, number])[] {
+  if (mark.kind === "disc") return [[mark.x, mark.y]];
+  return Array.from({ length: mark.points.length / 2 }, (_, i) => [mark.points[2 * i]!, mark.points[2 * i + 1]!] as const);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -4,24 +4,27 @@ import { effect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { bodyColour, type Palette, palette } from "../../colours";
 import { toFloats } from "../../encode";
-import { type Camera, dot } from "../../picture/camera";
+import { type Camera, dot, type Triple } from "../../picture/camera";
 import { LINE, Scale } from "../../picture/colourmap";
 import { type Dot, GlobePicture, type Line, type Wake } from "../../picture/globe";
+import { type Lens, through } from "../../picture/lens";
 import { GHOST } from "../../picture/picture";
 import { trailOf } from "../../picture/trail";
-import { fit, toPixels, type View } from "../../picture/view";
+import { fit, NO_VIEW, toPixels, type View } from "../../picture/view";
 import type { Studio } from "../../studio";
 import type { Curves, CurveView, Frame, LabView } from "../../wire";
 
 type Style = Omit<Line, "points">;
 
+/** Into how many dashes and gaps the path of a ghost is cut. */
+const GAPS = 48;
 /** Pixels above and below the sphere, together, that its captions need. */
 const CAPTIONS = 100;
 
 export class SurfacePainter {
   readonly #picture: GlobePicture;
   readonly #stops: (() => void)[];
-  #view: View = { width: 1, height: 1, scale: 1 };
+  #view: View = NO_VIEW;
   #lines: Line[] = [];
   #marks: Dot[] = [];
 
@@ -30,6 +33,7 @@ export class SurfacePainter {
     private readonly stage: HTMLElement,
     private readonly which: number,
     private readonly camera: RefObject<Camera>,
+    private readonly lens: RefObject<Lens>,
     private readonly handles: (HTMLButtonElement | null)[],
     private readonly arranged: (view: View) => void,
   ) {
@@ -58,11 +62,16 @@ export class SurfacePainter {
     this.#picture.dispose();
   }
 
+  /** The place of the surface under a pixel; null beside it, and for a sphere. */
+  pick(x: number, y: number): Triple | null {
+    return this.#picture.pick(x, y);
+  }
+
   /** Take over size, colours and camera as they are now. */
   arrange(): void {
     const { width, height } = this.stage.getBoundingClientRect();
-    const { scale } = fit(Math.max(1, width), Math.max(1, height - CAPTIONS), this.#extent);
-    this.#view = { width: Math.max(1, width), height: Math.max(1, height), scale };
+    const inner = fit(Math.max(1, width), Math.max(1, height - CAPTIONS), this.#extent);
+    this.#view = through({ ...inner, height: Math.max(1, height) }, this.lens.current!);
     const camera = this.camera.current!;
     this.#picture.arrange(this.#view, palette.value, camera);
     this.stage.dataset.camera = `${camera.azimuth.toFixed(4)} ${camera.elevation.toFixed(4)}`;
@@ -78,7 +87,9 @@ export class SurfacePainter {
     const surface = this.studio.surface.value;
     if (surface && surface.picture === this.which && surface.rows > 0) {
       const values = toFloats(surface.values);
-      this.#picture.dress({ rows: surface.rows, columns: surface.columns, values }, new Scale(surface.low, surface.high));
+      const scale = new Scale(surface.low, surface.high, surface.signed);
+      const points = surface.points === "" ? null : toFloats(surface.points);
+      this.#picture.dress({ rows: surface.rows, columns: surface.columns, values }, scale, points);
       this.stage.dataset.surface = `${surface.symbol} ${surface.low} ${surface.high}`;
     } else {
       this.#picture.dress(null, null);
@@ -114,7 +125,8 @@ export class SurfacePainter {
       }),
     );
     const wakes = this.studio.trailsShown.value ? this.#wakes(frame, lab, colours) : [];
-    this.#picture.paint({ lines: this.#lines, wakes, dots: [...this.#marks, ...dots] });
+    const shapes = shapesOn(frame, lab, this.which, colours);
+    this.#picture.paint({ lines: [...this.#lines, ...shapes.lines], wakes, dots: [...this.#marks, ...shapes.dots, ...dots] });
     this.stage.dataset.trails = String(wakes.length);
     for (const { i } of bodies) this.#moveHandle(i, placeOf(frame, lab, i));
   }
@@ -127,7 +139,9 @@ export class SurfacePainter {
       const column = frame.channels + i * frame.dimension;
       const flat = trailOf(this.studio.history, [column, column + 1], frame.time, seconds);
       const upright = trailOf(this.studio.history, [column + 2, column + 2], frame.time, seconds);
-      const points = flat.x.flatMap((x, k) => [x, flat.y[k]!, upright.x[k]!]);
+      // The path of a ghost may lie on that of its motion, so it has gaps: every other of some equal parts of the time.
+      const shown = (age: number): boolean => !body.ghost || Math.floor((frame.time / seconds - age) * GAPS) % 2 === 0;
+      const points = flat.x.flatMap((x, k) => [shown(flat.age[k]!) ? x : NaN, flat.y[k]!, upright.x[k]!]);
       return [{ points, age: flat.age, colour: bodyColour(colours, body.colour), opacity: body.ghost ? GHOST : 0.9 }];
     });
   }
@@ -145,6 +159,21 @@ export class SurfacePainter {
 function placeOf(frame: Frame, lab: LabView, body: number): [number, number, number] {
   const at = (lab.anchors + body) * frame.dimension;
   return [frame.position[at]!, frame.position[at + 1]!, frame.position[at + 2]!];
+}
+
+/** Lines and discs through a frame's points; a surface has no room for what is filled. */
+function shapesOn(frame: Frame, lab: LabView, which: number, colours: Palette): { lines: Line[]; dots: Dot[] } {
+  const [lines, dots]: [Line[], Dot[]] = [[], []];
+  for (const { kind, picture, first, count, colour, dashed, ghost, radius } of lab.shapes) {
+    if (picture !== which) continue;
+    const style = { colour: bodyColour(colours, colour), opacity: ghost ? GHOST : 1 };
+    const points = Float32Array.from(frame.position.subarray(3 * first, 3 * (first + count)));
+    if (kind === "disc") {
+      for (let i = 0; i < count; i++)
+        dots.push({ ...style, place: [points[3 * i]!, points[3 * i + 1]!, points[3 * i + 2]!], radius, hollow: false });
+    } else if (kind !== "label" && kind !== "mesh") lines.push({ ...style, points, width: 3, edged: !ghost, dashed });
+  }
+  return { lines, dots };
 }
 
 function styleOf({ kind }: CurveView, colours: Palette): Style {

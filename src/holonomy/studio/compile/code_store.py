@@ -3,42 +3,76 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import importlib
-import inspect
 import logging
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-import holonomy
+from holonomy.studio.compile import preset_code
+from holonomy.studio.compile.assembling import assembled_program, is_long
 from holonomy.studio.compile.encoding import decode, encode
-from holonomy.studio.compile.kernel import Kernel
-from holonomy.studio.compile.worker_process import BACKGROUND, URGENT, WorkerPool
+from holonomy.studio.compile.kernel import CompiledProgram, Kernel
+from holonomy.studio.compile.worker_process import BACKGROUND, SOON, URGENT, WorkerPool
 from holonomy.studio.labs import load, module_of
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.labs.settings import Structure
+from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.native import cache, machine
 
 _log = logging.getLogger(__name__)
-_FORM: Final = 2
+_FORM: Final = 3
 MOST_KERNELS: Final = 256
+_MOST_DESCRIBED: Final = 32
+"""Structures whose text a worker keeps, since it is compiled twice."""
 
 Done = Callable[[Kernel | None, str], None]
 """Called with the kernel, or with None and the reason."""
 
 
-def build(module: str, structure: Structure) -> bytes:
-    """A structure's code as bytes, for the lab of that module. Runs in a worker process."""
-    from holonomy.studio.compile.program import compile_program
+def build(module: str, structure: Structure, quick: bool) -> tuple[bytes, bytes]:
+    """A structure's code as bytes, for the lab of that module. Runs in a worker process.
 
-    return encode(compile_program(load(module).program(structure)))
+    With `quick`, code that takes long to optimise is not; then its text comes too, for `optimise`.
+    """
+    try:
+        return _assembled(_described(module, structure), quick=quick)
+    except Unsupported as error:
+        _log.warning("no native code: %s", error)
+        from holonomy.studio.compile.program import describe_program
+
+        return _assembled(describe_program(load(module).program(structure), native=False), quick=False)
 
 
-def equations(module: str, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
+def optimise(text: bytes) -> tuple[bytes, bytes]:
+    """The optimised code of a text that `build` returned. Runs in a worker process that has no JAX."""
+    return _assembled(decode(text), quick=False)
+
+
+def _assembled(program: CompiledProgram, *, quick: bool) -> tuple[bytes, bytes]:
+    quick = quick and is_long(program)
+    return encode(assembled_program(program, quick=quick)), encode(program) if quick else b""
+
+
+@functools.lru_cache(_MOST_DESCRIBED)
+def _described(module: str, structure: Structure) -> CompiledProgram:
+    found = preset_code.read(module, structure)
+    if found is not None:
+        return found
+    from holonomy.studio.compile.program import describe_program
+
+    return describe_program(load(module).program(structure))
+
+
+def prepare(modules: tuple[str, ...]) -> None:
+    """Import JAX and what the labs need of it. Runs in a worker process, before there is anything to do."""
+    for module in modules:
+        lab = load(module)
+        lab.program(lab.structure(lab.opening()))
+
+
+def equations(module: str, structure: Structure) -> tuple[str, tuple[tuple[str, ...], ...]]:
     """A structure's equations of motion, for the lab of that module. Runs in a worker process."""
     return load(module).equations(structure)
 
@@ -61,6 +95,11 @@ class CodeStore:
         self._kernels: dict[tuple[str, Structure], Kernel] = {}
         self._made: dict[tuple[str, Structure], _Compilation] = {}
         self._derived: dict[tuple[str, Structure], Future[Any]] = {}
+        self._here = ThreadPoolExecutor(1, thread_name_prefix="studio-assembler")
+
+    def stop(self) -> None:
+        """End the thread; what it does now takes less than a second."""
+        self._here.shutdown(wait=False, cancel_futures=True)
 
     def kernel(self, lab: AbstractLab, structure: Structure) -> Kernel | None:
         """The kernel if it is at hand, in memory or on disk; takes milliseconds."""
@@ -80,16 +119,31 @@ class CodeStore:
         key = (lab.name, structure)
         with self._lock:
             making = self._made.get(key)
-            if making is not None and making.ahead and not ahead and making.future.cancel():
-                making = None  # it was queued as less urgent
+            if making is not None and making.ahead and not ahead:
+                making.future.cancel()  # where it is still queued; one that runs has little of the processor
+                making = None
             if making is None:
-                worker, urgency = (self._workers.background, BACKGROUND) if ahead else (self._workers.urgent, URGENT)
-                making = _Compilation(
-                    worker.submit(f"{__name__}:build", module_of(lab.name), structure, urgency=urgency), ahead
-                )
+                making = _Compilation(self._submit(key, BACKGROUND if ahead else URGENT), ahead)
                 self._made[key] = making
             making.users += 1
         making.future.add_done_callback(functools.partial(self._finished, key, done))
+
+    def _submit(self, key: tuple[str, Structure], urgency: int) -> Future[Any]:
+        """Have a worker make the code: quickly where a user waits, well otherwise."""
+        module, structure = module_of(key[0]), key[1]
+        shipped = preset_code.file_of(module, structure).is_file()
+        if shipped and urgency == URGENT:  # LLVM runs without the interpreter's lock, so the frames go on
+            return self._here.submit(self._assemble, module, structure)
+        worker = self._workers.background if urgency == BACKGROUND else self._workers.urgent
+        worker = self._workers.assembler if shipped else worker
+        return worker.submit(f"{__name__}:build", module, structure, urgency == URGENT, urgency=urgency)
+
+    def _assemble(self, module: str, structure: Structure) -> tuple[bytes, bytes]:
+        """The quick code of a preset that was traced ahead, in this process: no other needs to start for it."""
+        program = preset_code.read(module, structure)
+        if program is None:  # the file is damaged
+            return self._workers.urgent.submit(f"{__name__}:build", module, structure, True).result()
+        return _assembled(program, quick=True)
 
     def release(self, lab: AbstractLab, structure: Structure) -> None:
         """One caller of `fetch` no longer needs this kernel; a queued compilation that no one needs is cancelled."""
@@ -104,8 +158,9 @@ class CodeStore:
     def prefetch(self, lab: AbstractLab, structures: tuple[Structure, ...]) -> None:
         """Compile these in the background, in this order."""
         for structure in structures:
-            if (lab.name, structure) not in self._kernels:
-                self.fetch(lab, structure, lambda kernel, sentence: None, ahead=True)
+            key = (lab.name, structure)
+            if key not in self._kernels and key not in self._made:  # every visitor would leave a callback in the queue
+                self.fetch(lab, structure, _ignored, ahead=True)
 
     def equations(self, lab: AbstractLab, structure: Structure) -> Future[Any]:
         """The equations of motion, derived once."""
@@ -113,7 +168,7 @@ class CodeStore:
         with self._lock:
             found = self._derived.get(key)
             if found is None or found.cancelled() or (found.done() and found.exception() is not None):
-                found = self._workers.background.submit(f"{__name__}:equations", module_of(lab.name), structure)
+                found = self._workers.files.submit(f"{__name__}:equations", module_of(lab.name), structure)
                 self._derived[key] = found
             return found
 
@@ -122,20 +177,28 @@ class CodeStore:
             return
         error = future.exception()
         if error is not None:
-            with self._lock:
-                self._made.pop(key, None)
+            self._forget(key, future)
             done(None, str(error))
             return
-        data = future.result()
-        cache.write(_name(*key), data)
+        data, text = future.result()
         kernel = self._loaded(key, data)
-        with self._lock:
-            self._made.pop(key, None)
+        self._forget(key, future)
+        if kernel is not None and kernel.quick:
+            # not by the worker that made it: the next one for whom a user waits would wait behind it
+            better = self._workers.assembler.submit(f"{__name__}:optimise", text, urgency=SOON)
+            better.add_done_callback(functools.partial(self._finished, key, _ignored))
+        elif kernel is not None:
+            cache.write(_name(*key), data)
         done(kernel, "" if kernel is not None else "The code that was made cannot be loaded here.")
+
+    def _forget(self, key: tuple[str, Structure], future: Future[Any]) -> None:
+        with self._lock:
+            if key in self._made and self._made[key].future is future:
+                del self._made[key]
 
     def _loaded(self, key: tuple[str, Structure], data: bytes) -> Kernel | None:
         with self._lock:
-            if key in self._kernels:
+            if key in self._kernels and not self._kernels[key].quick:
                 return self._kernels[key]
             try:
                 kernel = Kernel(decode(data))
@@ -149,23 +212,18 @@ class CodeStore:
             return kernel
 
 
+def _ignored(kernel: Kernel | None, sentence: str) -> None:
+    """For code that no one waits for."""
+
+
 def _name(lab: str, structure: Structure) -> str:
     return cache.key("studio", str(_FORM), lab, repr(structure), machine.identity(), _sources(module_of(lab)))
 
 
 @functools.cache
 def _sources(module: str) -> str:
-    """A digest of the files of the package and of a lab: code made by another state of them is not used."""
-    digest = hashlib.sha256(holonomy.__version__.encode())
-    root = Path(holonomy.__file__).parent
-    own = Path(inspect.getfile(importlib.import_module(module)))
-    files = own.parent.rglob("*.py") if own.name == "__init__.py" else [own]
-    for file in sorted({*root.rglob("*.py"), *files}):
-        digest.update(file.name.encode())
-        digest.update(file.read_bytes())
-    for package in ("jax", "equinox"):
-        digest.update(_version(package).encode())
-    return digest.hexdigest()
+    """What the code of a lab is made from: the sources of the package and the packages that trace."""
+    return " ".join((preset_code.sources(module), *(_version(package) for package in ("jax", "equinox"))))
 
 
 def _version(package: str) -> str:

@@ -27,6 +27,7 @@ def encode(program: CompiledProgram) -> bytes:
         "engine": program.engine,
         "method": program.method,
         "traits": program.traits,
+        "quick": program.quick,
     }
     text = json.dumps(about).encode()
     return b"".join([_LENGTH.pack(len(text)), text, *pieces])
@@ -42,7 +43,8 @@ def decode(data: bytes) -> CompiledProgram:
     object_files = {name: _object_file(held, pieces) for name, held in about["object_files"].items()}
     pieces.end()
     layout = Layout(**{name: int(value) for name, value in about["layout"].items()})
-    return CompiledProgram(object_files, layout, about["engine"], about["method"], tuple(about["traits"]))
+    words = about["engine"], about["method"], tuple(about["traits"])
+    return CompiledProgram(object_files, layout, *words, bool(about["quick"]))
 
 
 def _described(file: ObjectFile, pieces: list[bytes]) -> dict[str, Any]:

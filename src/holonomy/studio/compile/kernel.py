@@ -11,6 +11,8 @@ from jaxtyping import Float
 
 from holonomy.trace.native.object_file import ObjectFile, Routine
 
+GHOST: Final = "ghost_"
+"""What the names of a ghost's own functions begin with."""
 _NOT_FINITE: Final = 1
 _SENTENCES: Final = {
     _NOT_FINITE: "the numbers overflowed",
@@ -42,6 +44,8 @@ class CompiledProgram:
     engine: str
     method: str
     traits: tuple[str, ...]
+    quick: bool = False
+    """Whether the code is not optimised yet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,13 +67,19 @@ class KernelState:
 class Kernel:
     """Machine code for one structure, shared by all sessions. States are values; nothing here changes."""
 
-    def __init__(self, compile_program: CompiledProgram):
+    quick: bool = False
+
+    def __init__(self, compile_program: CompiledProgram, prefix: str = ""):
         self.layout = compile_program.layout
+        self.quick = compile_program.quick
         self.engine = compile_program.engine
         self.method = compile_program.method
         self.traits = compile_program.traits
         self.routines = {name: Routine(file) for name, file in compile_program.object_files.items()}
-        self._start, self._advance = self.routines["start"], self.routines["advance"]
+        self._start, self._advance = self.routines[f"{prefix}start"], self.routines[f"{prefix}advance"]
+        own = not prefix and f"{GHOST}advance" in self.routines
+        self.ghost: Kernel = Kernel(compile_program, GHOST) if own else self
+        """The code that moves a ghost: another where it has a method of its own. States of both are read alike."""
         n, layout = self.layout.coordinates, self.layout
         sizes = (1, n, n, layout.channels, layout.points * layout.dimension, layout.strains)
         self._cuts = [int(c) for c in np.cumsum(sizes)]

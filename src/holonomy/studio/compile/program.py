@@ -13,37 +13,69 @@ import numpy as np
 
 from holonomy.motion import AbstractMethod, Code
 from holonomy.motion.loops import plain
-from holonomy.studio.compile.kernel import CompiledProgram, Layout
-from holonomy.systems import System
+from holonomy.studio.compile.assembling import assembled_program
+from holonomy.studio.compile.kernel import GHOST, CompiledProgram, Layout
 from holonomy.trace.lowering.statements import Unsupported
-from holonomy.trace.native.object_file import XLA, ObjectFile, export, pack
+from holonomy.trace.native.object_file import XLA, ObjectFile, describe, export
 
 _log = logging.getLogger(__name__)
 
 Observed = tuple[Any, Any, Any]
 """Channels, positions of the moving points, strains of the rods."""
 
+Example = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function with example arguments."""
+
 
 @dataclass(frozen=True)
 class Program:
     """What a lab computes in one structure, as functions to be traced.
 
-    `system` makes the system of a row of `numbers` numbers (the parameters); `observe` tells what is plotted and drawn
-    of a state. `routines` are further functions, with example arguments, that the lab calls as `kernel.routines`;
-    the same function object in several structures is compiled once.
+    `system` makes the system of a row of `numbers` numbers (the parameters), or what else the lab's own method moves;
+    `observe` tells what is plotted and drawn of a state. `routines` are further functions, with example arguments, that
+    the lab calls as `kernel.routines`; the same function object in several structures is compiled once.
     """
 
-    system: Callable[[Any], System]
+    system: Callable[[Any], Any]
     numbers: int
     dimension: int
     method: AbstractMethod
-    observe: Callable[[System, Any, Any, Any], Observed]
-    routines: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]] = field(default_factory=dict)
+    observe: Callable[[Any, Any, Any, Any], Observed]
+    routines: Mapping[str, Example] = field(default_factory=dict)
+    ghost_method: AbstractMethod | None = None
+    """The method of a ghost that has one of its own."""
 
 
 def compile_program(program: Program) -> CompiledProgram:
     """All that a process without JAX needs to run the program."""
-    n, method = program.dimension, program.method
+    try:
+        return assembled_program(describe_program(program))
+    except Unsupported as error:
+        _log.warning("no native code: %s", error)
+        return describe_program(program, native=False)
+
+
+def describe_program(program: Program, *, native: bool = True) -> CompiledProgram:
+    """The same before it is compiled for a machine: traced and lowered, as LLVM's text.
+
+    Without `native`, as XLA runs it: for a program that LLVM refuses.
+    """
+    functions = _motion(program, program.method, "")
+    if program.ghost_method is not None:
+        functions |= _motion(program, program.ghost_method, GHOST)
+    files = {name: _compiled(function, args, native) for name, (function, args) in functions.items()}
+    files |= {name: _packed(function, args, native) for name, (function, args) in program.routines.items()}
+    lowered = all(file.identity != XLA for file in files.values())
+    engine = "native (one machine function)" if lowered else "xla on cpu (no native code for this structure)"
+    method = program.method
+    return CompiledProgram(files, _layout(program), engine, method.label, _traits(method))
+
+
+def _motion(
+    program: Program, method: AbstractMethod, prefix: str
+) -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
+    """The functions `start` and `advance` of a motion by this method, with example arguments."""
+    n = program.dimension
     numbers, zeros = np.ones(program.numbers), np.zeros(n)
     shape = jax.eval_shape(lambda p, t, q, v: method.start(program.system(p), t, q, v), numbers, 0.0, zeros, zeros)
     leaves, tree = jax.tree.flatten(shape)
@@ -56,7 +88,7 @@ def compile_program(program: Program) -> CompiledProgram:
         parts = [row[a : a + leaf.size].reshape(leaf.shape) for a, leaf in zip(cuts, leaves, strict=False)]
         return jax.tree.unflatten(tree, [x.astype(leaf.dtype) for x, leaf in zip(parts, leaves, strict=True)])
 
-    def seen(system: System, t: Any, state: Any) -> Any:
+    def seen(system: Any, t: Any, state: Any) -> Any:
         q, v = method.read(system, t, state)
         return jnp.concatenate([t[None], q, v, *(jnp.ravel(x) for x in program.observe(system, t, q, v))])
 
@@ -77,21 +109,18 @@ def compile_program(program: Program) -> CompiledProgram:
 
     width = sum(leaf.size for leaf in leaves)
     time = np.float64(0.0)
-    functions = {
-        "start": (start, (numbers, time, zeros, zeros)),
-        "advance": (advance, (numbers, np.zeros(width), np.zeros(2), np.zeros(2, np.int64))),
+    return {
+        f"{prefix}start": (start, (numbers, time, zeros, zeros)),
+        f"{prefix}advance": (advance, (numbers, np.zeros(width), np.zeros(2), np.zeros(2, np.int64))),
     }
-    object_files = {name: _compiled(function, args) for name, (function, args) in functions.items()}
-    object_files |= {name: _packed(function, *args) for name, (function, args) in program.routines.items()}
-    native = all(file.identity != XLA for file in object_files.values())
-    engine = "native (one machine function)" if native else "xla on cpu (no native code for this structure)"
-    return CompiledProgram(object_files, _layout(program), engine, method.label, _traits(method))
 
 
-def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> ObjectFile:
-    """Machine code, or where there is none the function as XLA runs it."""
+def _compiled(function: Callable[..., Any], args: tuple[Any, ...], native: bool) -> ObjectFile:
+    """LLVM's text, or where there is none the function as XLA runs it."""
+    if not native:
+        return export(function, args)
     try:
-        return pack(function, args)
+        return describe(function, args)
     except Unsupported as error:
         _log.warning("no native code: %s", error)
         return export(function, args)
@@ -100,11 +129,11 @@ def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> ObjectFile
 _kept: dict[Any, ObjectFile] = {}
 
 
-def _packed(function: Callable[..., Any], *args: Any) -> ObjectFile:
+def _packed(function: Callable[..., Any], args: tuple[Any, ...], native: bool) -> ObjectFile:
     """A lab's own routine: several structures may share one, so that each function is compiled once."""
-    key = (function, tuple((np.shape(a), np.asarray(a).dtype.str) for a in args))
+    key = (function, native, tuple((np.shape(a), np.asarray(a).dtype.str) for a in args))
     if key not in _kept:
-        _kept[key] = _compiled(function, args)
+        _kept[key] = _compiled(function, args, native)
     return _kept[key]
 
 

@@ -32,6 +32,8 @@ _HEAD: Final = struct.Struct("<Q")
 QUIET: Final = 1.0
 """Seconds without work for users after which work ahead begins: users change things several times in a row."""
 _LOOK_AGAIN: Final = 0.1
+_BUSY: Final = 0.4
+"""Of one processor: a server that takes more for motion has none left for work ahead."""
 _PR_SET_PDEATHSIG: Final = 1
 ALIVE: Final = 1.0
 """Seconds between the signs of life of a worker that has a job."""
@@ -41,7 +43,9 @@ takes ten, and a worker that computes in Python or in LLVM gives its signs from 
 LONGEST: Final = 600.0
 """Seconds that one job may take."""
 URGENT: Final = 0
-BACKGROUND: Final = 1
+SOON: Final = 1
+"""What a user will notice when it is done, but does not wait for."""
+BACKGROUND: Final = 2
 
 
 class WorkError(Exception):
@@ -100,7 +104,7 @@ class Worker:
             urgency, _, future, job = entry
             if future is None:
                 return
-            if urgency == BACKGROUND and self._yields_to is not None and not self._yields_to.quiet:
+            if urgency == BACKGROUND and self._yields_to is not None and not (self._yields_to.quiet and _has_time()):
                 self._jobs.put(entry)  # something more urgent may come meanwhile
                 time.sleep(_LOOK_AGAIN)
                 continue
@@ -133,7 +137,7 @@ class Worker:
                     _send(process.stdin, job)
                     sent = True
                 answer = _receive(process.stdout)
-            except (OSError, EOFError):
+            except (OSError, EOFError, ValueError):  # of a stream that is closed while it is read: a ValueError
                 why = "took too long or had stopped, and was ended" if watch.late else "ended without an answer"
                 raise EOFError(f"The process that compiles {why}; what is asked next starts another one.") from None
             finally:
@@ -167,6 +171,13 @@ class Worker:
                         stream.close()
 
 
+def _has_time() -> bool:
+    """Whether this process leaves most of a processor free, seen over a moment."""
+    busy, began = time.process_time(), time.monotonic()
+    time.sleep(_LOOK_AGAIN)
+    return time.process_time() - busy < _BUSY * (time.monotonic() - began)
+
+
 class _Watch:
     """Ends a process after some seconds, unless it is cancelled before."""
 
@@ -186,17 +197,30 @@ class _Watch:
 
 
 class WorkerPool:
-    """Two workers: one for what a user waits for, one for what may be wanted next and for long derivations."""
+    """A worker for what a user waits for, one that needs no JAX, one for files and equations, one for what may be
+    wanted next: none of the first three waits for the last."""
 
     def __init__(self) -> None:
         # Motion goes first where all want the processor, then what someone waits for.
         self.urgent = Worker("urgent", 3)
+        self.assembler = Worker("assembler", 3, yields_to=self.urgent)
+        self.files = Worker("files", 5)
         self.background = Worker("background", 15, yields_to=self.urgent)
 
+    def prepare(self, function: str, *args: Any) -> None:
+        """Call this in each worker that needs JAX, one after the other, so that the first is ready soon."""
+        left = [self.urgent, self.files, self.background]
+
+        def go_on(_: Future[Any] | None = None) -> None:
+            if left:
+                left.pop(0).submit(function, *args).add_done_callback(go_on)
+
+        go_on()
+
     def stop(self) -> None:
-        """End both."""
-        self.urgent.stop()
-        self.background.stop()
+        """End all of them."""
+        for worker in (self.urgent, self.assembler, self.files, self.background):
+            worker.stop()
 
 
 def _send(stream: BinaryIO | Any, value: Any) -> None:
@@ -224,7 +248,8 @@ def done(function: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
         return True, called(*args)
     except Exception as error:  # whatever it is, the server must hear of it and the worker go on
         logging.getLogger(__name__).exception("a job failed: %s", function)
-        return False, f"{type(error).__name__}: {error}"
+        # a ValueError is a sentence for the person who made the mistake, other errors are ours
+        return False, str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
 
 def main() -> None:

@@ -10,6 +10,9 @@ from holonomy.studio.labs.base import AbstractLab
 _MODULES: Final = [
     "holonomy.studio.labs.pendulum",
     "holonomy.studio.labs.linkage",
+    "holonomy.studio.labs.curved",
+    "holonomy.studio.labs.swimmer",
+    "holonomy.studio.labs.workbench",
 ]
 """In the order in which the page lists them."""
 

@@ -20,13 +20,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from jaxtyping import Float
 
 from holonomy.studio.compile.kernel import Kernel
-from holonomy.studio.labs.settings import NOTHING_SET, Refusal, Settings, SettingsTable, Structure
+from holonomy.studio.labs.descriptor import LabDescriptor as LabDescriptor
+from holonomy.studio.labs.descriptor import Preset as Preset
+from holonomy.studio.labs.descriptor import Story as Story
+from holonomy.studio.labs.descriptor import StoryStep as StoryStep
+from holonomy.studio.labs.settings import Refusal, Settings, SettingsTable, Structure
 from holonomy.viewer.protocol import messages
 
 if TYPE_CHECKING:
@@ -39,36 +43,11 @@ State = tuple[Coordinates, Coordinates]
 """Coordinates and velocities."""
 PRESET: Final = "preset:"
 """A button whose name begins so takes the preset with the rest of the name."""
+STORY: Final = "story:"
+"""A button whose name begins so takes a state of a story: "story:NAME:STEP"."""
 _MOST_DRAWINGS: Final = 256
 _BODY: Final = 0.05
 """Radius of a body as a fraction of the extent, unless a lab says otherwise."""
-
-
-@dataclass(frozen=True)
-class Preset:
-    """Settings under a name. What they leave out is at its default."""
-
-    name: str
-    label: str
-    settings: Settings = NOTHING_SET
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class LabDescriptor:
-    """What does not depend on the settings: name (of the folder and in addresses), title, pictures, presets.
-
-    The lab opens with the first preset. Where there are several, the page has a button for each.
-    """
-
-    name: str
-    title: str
-    pictures: tuple[messages.PictureView, ...]
-    presets: tuple[Preset, ...] = (Preset("default", "Default settings"),)
-    frame_seconds: float = 1 / 60
-    """Motion between two frames at speed 1; a whole number of steps."""
-    speed_low: float = 0.1
-    speed_high: float = 5.0
 
 
 @dataclass(frozen=True)
@@ -76,8 +55,9 @@ class Drawing:
     """What is drawn and plotted under some settings; see the classes of `viewer.protocol.notices`.
 
     `channels` begin with those that `Program.observe` returns, in its order; with a ghost, some of the ghost's follow,
-    then its distance and the Lyapunov exponent. An energy is the channel of the same name; the last one of a motion is
-    its total. `anchors` counts the fixed points, which come before the bodies; rods count both.
+    then its distance and the Lyapunov exponent; those of `AbstractLab.measured` are the last. An energy is the channel
+    of the same name; the last one of a motion is its total. `anchors` counts the fixed points, which come before the
+    bodies; rods count both.
     """
 
     summary: str
@@ -87,11 +67,14 @@ class Drawing:
     energies: tuple[messages.EnergyView, ...]
     channels: tuple[messages.ChannelView, ...]
     rods: tuple[messages.RodView, ...] = ()
+    shapes: tuple[messages.ShapeView, ...] = ()
     plots: tuple[messages.PlotView, ...] = ()
     actions: tuple[messages.ActionView, ...] = ()
     anchors: int = 0
     pictures: tuple[messages.PictureView, ...] | None = None
     """Where their titles depend on the settings; else those of the descriptor."""
+    formulas: bool = False
+    """Whether the page opens what `AbstractLab.equations` returns beside the pictures."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +93,8 @@ class ButtonEffect:
     q: Coordinates
     v: Coordinates
     play: bool = False
+    stop_after: float | None = None
+    """Seconds of motion, whole steps, after which time is held again, unless something else has been done."""
 
 
 class AbstractLab(ABC):
@@ -121,6 +106,8 @@ class AbstractLab(ABC):
 
     def __init__(self) -> None:
         self._drawings: dict[Hashable, Drawing] = {}
+        self.stories: dict[str, Story] = {}
+        """The server's stories about this lab, by name; they are the same for all users."""
 
     # ── What a lab must say ───────────────────────────────────────────────────────────────────────
 
@@ -225,9 +212,20 @@ class AbstractLab(ABC):
         """The distance of two configurations in the space of configurations."""
         return float(np.linalg.norm(a - b))
 
+    def measured(self, settings: Settings, kernel: Kernel) -> Float[np.ndarray, " numbers"]:
+        """Numbers that stay the same as long as a motion goes on under these settings: its last channels."""
+        return np.zeros(0)
+
     def pressed(self, settings: Settings, kernel: Kernel, name: str, q: Coordinates, v: Coordinates) -> ButtonEffect:
         """What pressing the lab's own button of that name does."""
         raise Refusal(f"This lab has no button {name!r}.")
+
+    def computed(self, settings: Settings, name: str) -> tuple[str, tuple[Any, ...]] | None:
+        """For a button whose effect takes seconds: what a worker process calls, `module:function` and its arguments.
+
+        The function returns the command that is carried out then; what it raises is told to the user.
+        """
+        return None
 
     # ── The picture ───────────────────────────────────────────────────────────────────────────────
 
@@ -257,9 +255,11 @@ class AbstractLab(ABC):
             parameters=self.table.parameter_views(settings),
             choices=self.table.choice_views(settings),
             toggles=self.table.toggle_views(settings),
+            texts=self.table.text_views(settings),
             actions=drawn.actions + buttons,
             bodies=drawn.bodies,
             rods=drawn.rods,
+            shapes=drawn.shapes,
             energies=drawn.energies,
             channels=drawn.channels,
             plots=drawn.plots,
@@ -268,11 +268,28 @@ class AbstractLab(ABC):
             frame_seconds=descriptor.frame_seconds,
             speed_low=descriptor.speed_low,
             speed_high=descriptor.speed_high,
+            formulas=drawn.formulas,
         )
 
     def anchors(self, settings: Settings) -> Float[np.ndarray, "anchors d"]:
-        """The fixed points of the picture; as many as the drawing says."""
-        return np.zeros((self.drawn(settings).anchors, 2))
+        """The fixed points of the picture, as many as the drawing says; three numbers each if a picture is of space."""
+        solid = any(picture.kind in ("space", "surface") for picture in self.descriptor.pictures)
+        return np.zeros((self.drawn(settings).anchors, 3 if solid else 2))
+
+    def placed(self, settings: Settings, q: Coordinates) -> Float[np.ndarray, "points d"] | None:
+        """Where the points after the anchors are with coordinates q, as `Program.observe` says, but without its code.
+
+        In NumPy, in milliseconds: it is drawn while the code is being compiled. None where only the code can tell.
+        """
+        return None
+
+    def pose(self, settings: Settings) -> Float[np.ndarray, "points d"] | None:
+        """Where the points after the anchors are when the motion starts, those of a ghost too; see `placed`."""
+        q, v = self.start(settings)
+        beside = self.ghost(settings, q, v)
+        parts = [self.placed(settings, state) for state in ([q] if beside is None else [q, beside[0]])]
+        known = [part for part in parts if part is not None]
+        return np.concatenate(known) if len(known) == len(parts) else None
 
     def radii(self, settings: Settings) -> tuple[float, ...]:
         """Radius of each body in its picture, as a fraction of the extent."""
@@ -291,11 +308,15 @@ class AbstractLab(ABC):
         return np.zeros_like(q)
 
     def surface_key(self, settings: Settings) -> Hashable:
-        """Equal for settings that have the same `surface`."""
+        """Equal for settings that have the same `surface` and the same `field`."""
         return None
 
     def surface(self, settings: Settings, kernel: Kernel) -> messages.Surface | None:
         """The coloured surface behind the moving points, where there is one; asked when `surface_key` changes."""
+        return None
+
+    def field(self, settings: Settings, kernel: Kernel) -> messages.Field | None:
+        """The function behind a picture of kind "field", where there is one; asked when `surface_key` changes."""
         return None
 
     def curves(self, settings: Settings, kernel: Kernel, q: Coordinates, v: Coordinates) -> messages.Curves | None:
@@ -325,8 +346,13 @@ class AbstractLab(ABC):
 
     # ── Equations and files ───────────────────────────────────────────────────────────────────────
 
-    def equations(self, structure: Structure) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """A sentence and titled formulas: the equations of motion. May import JAX, may take seconds."""
+    def derivation(self, settings: Settings) -> Structure:
+        """What the equations depend on, to be passed to `equations`: the structure, or also numbers."""
+        return self.structure(settings)
+
+    def equations(self, structure: Structure) -> tuple[str, tuple[tuple[str, ...], ...]]:
+        """A sentence and the fields of an `EquationView` each: the equations of motion. May import JAX, may take
+        seconds."""
         return "This lab does not show its equations of motion.", ()
 
     def snippet(self, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:

@@ -1,4 +1,4 @@
-"""What a user may set about a lab, declared as data: numbers, choices and switches in one table.
+"""What a user may set about a lab, declared as data: numbers, choices, switches and texts in one table.
 
 From the table follow the defaults, the checks, the controls on the page, the structure (which code is compiled) and the
 row of numbers that the compiled code takes. A condition or a limit may be a function of the settings above it.
@@ -7,8 +7,8 @@ row of numbers that the compiled code takes. A condition or a limit may be a fun
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -20,17 +20,36 @@ Structure = tuple[tuple[str, Hashable], ...]
 """What decides which code is compiled, as names and values; all else is numbers."""
 
 
+PAGE: Final = "page"
+"""The text that the page keeps for itself in the settings of every lab: the layout of its plots."""
+_LONGEST_PAGE: Final = 8192
+
+
+NUMERICS: Final = "Numerics"
+"""The group of settings that say how the motion is computed; the page shows it with the certificate."""
+
+
 class Refusal(Exception):
-    """A command that is valid in itself, but not now or not with this value; the sentence goes to the user."""
+    """A command that is valid in itself, but not now or not with this value; the sentence goes to the user.
+
+    `setting` names the setting at whose control the sentence stands; in a text, characters `start` to `end` are wrong.
+    """
+
+    def __init__(self, message: str, setting: str = "", start: int = 0, end: int = 0):
+        super().__init__(message)
+        self.setting = setting
+        self.start = start
+        self.end = end
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything a user has set: numbers, choices and switches."""
+    """Everything a user has set: numbers, choices, switches and texts."""
 
     parameters: Mapping[str, float]
     choices: Mapping[str, str]
     toggles: Mapping[str, bool]
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def with_parameter(self, name: str, value: float) -> Settings:
         """The same with one other number."""
@@ -43,6 +62,14 @@ class Settings:
     def with_toggle(self, name: str, on: bool) -> Settings:
         """The same with one switch on or off."""
         return replace(self, toggles={**self.toggles, name: on})
+
+    def with_text(self, name: str, value: str) -> Settings:
+        """The same with one other text."""
+        return replace(self, texts={**self.texts, name: value})
+
+    def with_page_of(self, other: Settings) -> Settings:
+        """The same with what the page keeps for itself in other settings, unless these have such a text."""
+        return self if self.texts.get(PAGE) else replace(self, texts={**self.texts, **_page(other.texts)})
 
 
 NOTHING_SET: Final = Settings({}, {}, {})
@@ -76,6 +103,8 @@ class Parameter:
     """None for a number that is absent until something sets it."""
     most: float | None = None
     """What the box accepts at most, where that is more than the slider's `high`."""
+    least: float | None = None
+    """What the box accepts at least, where that is less than the slider's `low`."""
     each: str = ""
     """The structural parameter that says how many there are. An added item takes the value of the one before it."""
     group: str = ""
@@ -105,8 +134,11 @@ class Choice:
     label: str
     options: tuple[messages.Option, ...]
     default: str
+    group: str = ""
     structural: bool = False
     exists: Condition = always
+    shown: Condition = always
+    """Whether the page shows it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +152,31 @@ class Toggle:
     exists: Condition = always
 
 
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """What a user types: a formula, several lines, or a curve that is drawn in a picture.
+
+    A curve is JSON, a list of points [[x, y], …] in the coordinates of its picture. The lab checks a text in
+    `AbstractLab.adjusted`, with a `Refusal` that says at which characters it is wrong.
+    """
+
+    name: str
+    label: str
+    default: str = ""
+    kind: Literal["formula", "lines", "curve"] = "formula"
+    picture: int = 0
+    """In which picture a curve is drawn."""
+    hint: str = ""
+    """An example of what to type, shown while it is empty."""
+    group: str = ""
+    longest: int = 4000
+    spline: str = ""
+    """The switch that joins a curve's points by a periodic cubic spline; without one, lines do."""
+    structural: bool = False
+    """Whether other texts need other code."""
+    exists: Condition = always
+
+
 @dataclass(frozen=True)
 class SettingsTable:
     """All settings of a lab, in the order in which the page shows them."""
@@ -127,6 +184,7 @@ class SettingsTable:
     parameters: tuple[Parameter, ...] = ()
     choices: tuple[Choice, ...] = ()
     toggles: tuple[Toggle, ...] = ()
+    texts: tuple[Text, ...] = ()
 
     def completed(self, given: Settings) -> Settings:
         """The settings with what is missing at its default and without what the table does not know.
@@ -141,19 +199,22 @@ class SettingsTable:
         found = Settings(parameters, {}, {})
         choices = {c.name: _option(c, given.choices) for c in self.choices if c.exists(found)}
         toggles = {t.name: given.toggles.get(t.name, t.default) for t in self.toggles if t.exists(found)}
-        return Settings(parameters, choices, toggles)
+        texts = {t.name: given.texts.get(t.name, t.default) for t in self.texts if t.exists(found)}
+        return Settings(parameters, choices, toggles, texts | _page(given.texts))
 
     def structure(self, settings: Settings) -> Structure:
         """Which code the settings need."""
         counts = [(p.name, int(settings.parameters[p.name])) for p in self.parameters if p.structural]
         options = [(c.name, settings.choices[c.name]) for c in self.choices if c.structural]
-        return (*counts, *options)
+        texts = [(t.name, settings.texts[t.name]) for t in self.texts if t.structural]
+        return (*counts, *options, *texts)
 
     def outline(self, settings: Settings) -> Hashable:
-        """Equal for settings with the same controls: counts, choices, switches, and which numbers there are."""
+        """Equal for settings with the same controls: counts, choices, switches, formulas, which numbers there are."""
         counts = tuple(settings.parameters[p.name] for p in self.parameters if p.integer)
         absent = tuple(p.name in settings.parameters for p in self.parameters if p.default is None)
-        return (counts, absent, tuple(settings.choices.values()), tuple(settings.toggles.values()))
+        written = tuple(settings.texts[t.name] for t in self.texts if t.structural)
+        return (counts, absent, tuple(settings.choices.values()), tuple(settings.toggles.values()), written)
 
     def numbers(self, settings: Settings) -> Float[np.ndarray, " numbers"]:
         """The row of numbers that the compiled code takes."""
@@ -181,7 +242,7 @@ class SettingsTable:
                 name, f"{p.label} {i}" if p.each else p.label,
                 subscripted(p.written.symbol, i) if p.each else p.written.symbol, p.written.unit,
                 _at(p.low, settings), _at(p.high, settings), p.step, _at(p.default, settings), p.group, p.integer,
-                p.logarithmic, p.most,
+                p.logarithmic, p.most, p.least,
             )
             for p in self.parameters
             if p.default is not None and p.exists(settings) and p.shown(settings)
@@ -190,13 +251,21 @@ class SettingsTable:
 
     def choice_views(self, settings: Settings) -> tuple[messages.ChoiceView, ...]:
         """The choices of the page."""
-        chosen = (c for c in self.choices if c.exists(settings))
-        return tuple(messages.ChoiceView(c.name, c.label, c.options, c.default) for c in chosen)
+        chosen = (c for c in self.choices if c.exists(settings) and c.shown(settings))
+        return tuple(messages.ChoiceView(c.name, c.label, c.options, c.default, c.group) for c in chosen)
 
     def toggle_views(self, settings: Settings) -> tuple[messages.ToggleView, ...]:
         """The switches of the page."""
         chosen = (t for t in self.toggles if t.exists(settings))
         return tuple(messages.ToggleView(t.name, t.label, t.default, t.note) for t in chosen)
+
+    def text_views(self, settings: Settings) -> tuple[messages.TextView, ...]:
+        """The boxes for formulas and the curves of the page."""
+        chosen = (t for t in self.texts if t.exists(settings))
+        return tuple(
+            messages.TextView(t.name, t.label, t.default, t.kind, t.picture, t.hint, t.group, t.longest, t.spline)
+            for t in chosen
+        )
 
 
 def each_of(settings: Settings, name: str) -> Float[np.ndarray, " items"]:
@@ -208,16 +277,17 @@ def each_of(settings: Settings, name: str) -> Float[np.ndarray, " items"]:
 
 
 def checked(view: messages.LabView, settings: Settings, command: Any) -> Settings:
-    """The settings after `SetParameter`, `SetChoice` or `SetToggle`, or `Refusal`."""
+    """The settings after `SetParameter`, `SetChoice`, `SetToggle` or `SetText`, or `Refusal`."""
     match command:
         case messages.SetParameter(name, value, _):
             known = _known(view.parameters, name, "parameter")
+            low = known.low if known.least is None else known.least
             high = known.high if known.most is None else known.most
-            if not known.low <= value <= high:
-                between = f"between {known.low:g} and {high:g} {known.unit}".rstrip()
-                raise Refusal(f"{known.label} must be {between}, but {value:g} was given.")
+            if not low <= value <= high:
+                between = f"between {low:g} and {high:g} {known.unit}".rstrip()
+                raise Refusal(f"{known.label} must be {between}, but {value:g} was given.", name)
             if known.integer and value != round(value):
-                raise Refusal(f"{known.label} must be a whole number, but {value:g} was given.")
+                raise Refusal(f"{known.label} must be a whole number, but {value:g} was given.", name)
             return settings.with_parameter(name, value)
         case messages.SetChoice(name, value):
             _require_option(_known(view.choices, name, "choice"), value)
@@ -225,8 +295,17 @@ def checked(view: messages.LabView, settings: Settings, command: Any) -> Setting
         case messages.SetToggle(name, on):
             _known(view.toggles, name, "switch")
             return settings.with_toggle(name, on)
+        case messages.SetText(name, value, _):
+            longest = _LONGEST_PAGE if name == PAGE else _known(view.texts, name, "text").longest
+            if len(value) > longest:
+                raise Refusal(f"This text may have {longest} characters, but has {len(value)}.", name, longest)
+            return settings.with_text(name, value)
         case _:
             raise TypeError(f"{command!r} sets nothing.")
+
+
+def _page(given: Mapping[str, str]) -> dict[str, str]:
+    return {PAGE: given[PAGE]} if given.get(PAGE) else {}
 
 
 def _known(views: tuple[Any, ...], name: str, what: str) -> Any:
@@ -280,7 +359,7 @@ def _require_option(choice: Choice | messages.ChoiceView, value: str) -> None:
 
 def _require_whole(parameter: Parameter, value: float, partial: Settings) -> None:
     """Refuse a count for which there is no code, before anything is computed with it."""
-    low = _at(parameter.low, partial)
+    low = _at(parameter.low, partial) if parameter.least is None else parameter.least
     high = _at(parameter.high, partial) if parameter.most is None else parameter.most
     if not (low <= value <= high and value == round(value)):
         raise Refusal(f"{parameter.label} must be a whole number from {low:g} to {high:g}, but {value:g} was given.")

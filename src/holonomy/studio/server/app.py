@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Final
@@ -22,12 +23,17 @@ from holonomy.studio.server.outbox import ConnectionTakenOver, Outbox
 from holonomy.studio.server.services import Services
 from holonomy.studio.server.sessions import MOST_CLIENTS, Sessions
 from holonomy.studio.session.session_thread import SessionThread
+from holonomy.studio.thumbnails import card
 from holonomy.viewer.protocol import messages
-from holonomy.viewer.protocol.codec import MessageError, decode
+from holonomy.viewer.protocol.codec import MessageError, decode, encode
 
 STATIC: Final = Path(__file__).parents[1] / "static"
 MOST_MISTAKES: Final = 20
 """Messages that are not commands before the socket closes: enough for a page out of step to say so, no flood."""
+
+HEARTBEAT: Final = 0.7
+"""Seconds without another message after which the page is told that the server is alive."""
+_ALIVE: Final = encode(messages.Alive())
 
 POLICY_VIOLATION: Final = 1008
 TRY_AGAIN_LATER: Final = 1013
@@ -50,6 +56,7 @@ def application(
     routes = [
         WebSocketRoute("/live", studio.live),
         Route("/download/{key}", studio.download),
+        Route("/labs", studio.catalogue),
         Route("/door", _door),
         Mount("/", _page(static)),
     ]
@@ -64,6 +71,7 @@ class _Studio:
         self._first = labs[0].name
         self._services = services
         self._sessions = Sessions(services)
+        self._catalogue: bytes | None = None
 
     async def live(self, socket: WebSocket) -> None:
         """One user, from the first message to the last."""
@@ -86,6 +94,12 @@ class _Studio:
             await _first_done(_send(socket, outbox), _receive(socket, live, outbox))
         finally:
             self._sessions.leave(name, outbox)
+
+    async def catalogue(self, request: Request) -> Response:
+        """All labs with their presets and stories, for the home page."""
+        if self._catalogue is None:
+            self._catalogue = encode(messages.Catalogue(tuple(card(lab) for lab in self._labs.values()))).encode()
+        return Response(self._catalogue, media_type="application/json")
 
     async def download(self, request: Request) -> Response:
         """A file that a simulation has made, once."""
@@ -118,8 +132,11 @@ async def _first_done(*jobs: Coroutine[object, object, None]) -> None:
 
 async def _send(socket: WebSocket, outbox: Outbox) -> None:
     while True:
+        message: str | bytes = _ALIVE
         try:
-            message = await outbox.next()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(HEARTBEAT):
+                    message = await outbox.next()
         except ConnectionTakenOver as over:
             await socket.close(TAKEN_OVER, str(over))
             return
@@ -148,7 +165,10 @@ async def _receive(socket: WebSocket, live: SessionThread, outbox: Outbox) -> No
             outbox.say(messages.Refused(str(error), ""))
             continue
         if isinstance(command, messages.Seen):
+            held = outbox.unattended
             outbox.seen(command.sequence)
+            if held:
+                live.wake()
         elif not live.send(command):
             await socket.close(POLICY_VIOLATION, "Too many commands at once.")
             return

@@ -5,19 +5,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections import deque
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from holonomy.studio.session.simulation import MOST_SAMPLES
+from holonomy.studio.session.samples import MOST_SAMPLES
 from holonomy.viewer.protocol import messages
 from holonomy.viewer.protocol.codec import encode
 
 MOST_IN_FLIGHT: Final = 3
 """Frames sent and not yet seen by the page. With more than one, a round trip does not delay the next frame."""
 MOST_ANSWERS: Final = 16
+UNATTENDED: Final = 2.0
+"""Seconds without a frame that was seen after which time is held."""
+_STATIC: Final = (messages.Surface, messages.Field, messages.Curves)
+_REPLACED: Final = (messages.Welcome, messages.Lab, messages.Controls, *_STATIC)
+"""Notices of which only the newest counts, in the order in which they are sent."""
 
 
 class ConnectionTakenOver(Exception):
@@ -27,9 +33,8 @@ class ConnectionTakenOver(Exception):
 class Outbox:
     """Filled by a simulation's thread, emptied by the event loop.
 
-    A new frame replaces one that waits, and so do new controls, a new surface, new curves and a new structure; refusals
-    and other answers wait in a short line of which the oldest drop out. A page that stops reading thus costs one frame
-    of memory and delays no one.
+    A new frame replaces one that waits, and so do the notices of `_REPLACED`; refusals and other answers wait in a
+    short line of which the oldest drop out. A page that stops reading thus costs one frame of memory and delays no one.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop):
@@ -37,15 +42,12 @@ class Outbox:
         self._something = asyncio.Event()
         self._lock = threading.Lock()
         self._woken = False
-        self._welcome: messages.Welcome | None = None
-        self._lab: messages.Lab | None = None
-        self._controls: messages.Controls | None = None
-        self._surface: messages.Surface | None = None
-        self._curves: messages.Curves | None = None
+        self._newest: dict[type, messages.Notice] = {}
         self._last_controls: messages.Controls | None = None
         self._answers: deque[messages.Notice] = deque(maxlen=MOST_ANSWERS)
         self._frame: messages.Frame | None = None
         self._in_flight: deque[int] = deque()
+        self._waits_since: float | None = None
         self._over = ""
 
     def end(self, reason: str) -> None:
@@ -57,22 +59,18 @@ class Outbox:
     def say(self, notice: messages.Notice) -> None:
         """Send a notice as soon as the page can take it. From any thread."""
         with self._lock:
-            match notice:
-                case messages.Controls():
-                    if notice == self._last_controls:
-                        return
-                    self._controls = self._last_controls = notice
-                case messages.Welcome():
-                    self._welcome = notice
-                case messages.Lab():
-                    self._lab, self._frame = notice, None
-                    self._surface = self._curves = None
-                case messages.Surface():
-                    self._surface = notice
-                case messages.Curves():
-                    self._curves = notice
-                case _:
-                    self._answers.append(notice)
+            if isinstance(notice, messages.Controls):
+                if notice == self._last_controls:
+                    return
+                self._last_controls = notice
+            if isinstance(notice, messages.Lab):
+                self._frame = None
+                for kind in _STATIC:
+                    self._newest.pop(kind, None)
+            if isinstance(notice, _REPLACED):
+                self._newest[type(notice)] = notice
+            else:
+                self._answers.append(notice)
         self._wake()
 
     def show(self, frame: messages.Frame) -> None:
@@ -83,12 +81,20 @@ class Outbox:
                 frame = replace(frame, sample=sample)
             self._frame = frame
             if len(self._in_flight) >= MOST_IN_FLIGHT:
+                self._waits_since = time.monotonic() if self._waits_since is None else self._waits_since
                 return  # no one is waiting for it; `seen` wakes the loop
         self._wake()
+
+    @property
+    def unattended(self) -> bool:
+        """Whether the page has taken no frame for a while: it is hidden or frozen, and no one sees the motion."""
+        since = self._waits_since
+        return since is not None and time.monotonic() - since > UNATTENDED
 
     def seen(self, sequence: int) -> None:
         """The page has this frame, and so every earlier one."""
         with self._lock:
+            self._waits_since = None
             while self._in_flight and self._in_flight[0] <= sequence:
                 self._in_flight.popleft()
             if self._frame is None:
@@ -109,10 +115,9 @@ class Outbox:
             self._woken = False
             if self._over:
                 raise ConnectionTakenOver(self._over)
-            for notice in (self._welcome, self._lab, self._controls, self._surface, self._curves):
-                if notice is not None:
-                    self._sent(notice)
-                    return encode(notice)
+            for kind in _REPLACED:
+                if kind in self._newest:
+                    return encode(self._newest.pop(kind))
             if self._answers:
                 return encode(self._answers.popleft())
             if self._frame is not None and len(self._in_flight) < MOST_IN_FLIGHT:
@@ -120,18 +125,6 @@ class Outbox:
                 self._in_flight.append(frame.sequence)
                 return messages.pack(frame)
             return None
-
-    def _sent(self, notice: messages.Notice) -> None:
-        if notice is self._welcome:
-            self._welcome = None
-        elif notice is self._lab:
-            self._lab = None
-        elif notice is self._surface:
-            self._surface = None
-        elif notice is self._curves:
-            self._curves = None
-        else:
-            self._controls = None
 
     def _wake(self) -> None:
         """Tell the loop, once for all that has come since it last looked."""

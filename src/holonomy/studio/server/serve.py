@@ -18,14 +18,16 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from holonomy.studio.compile import code_store, preset_code
 from holonomy.studio.compile.kernel import Kernel
-from holonomy.studio.labs import all_labs
+from holonomy.studio.labs import all_labs, module_of
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.limited_logging import limited_logging
 from holonomy.studio.server.access import LOOPBACK, ServerIdentity
 from holonomy.studio.server.app import application
 from holonomy.studio.server.connections import Listener
 from holonomy.studio.server.services import Services
+from holonomy.studio.stories import install
 from holonomy.viewer.protocol.codec import LONGEST_MESSAGE
 
 PORTS_TO_TRY: Final = 20
@@ -33,8 +35,9 @@ PORTS_TO_TRY: Final = 20
 _log = logging.getLogger(__name__)
 
 
-def serve(host: str, port: int, open_browser: bool) -> None:
+def serve(host: str, port: int, open_browser: bool, stories: tuple[Path, ...] = ()) -> None:
     """See `holonomy.studio.serve`."""
+    install(all_labs(), stories)
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(bind(host, port))
         identity = ServerIdentity(listener.getsockname()[1])
@@ -46,7 +49,7 @@ def serve(host: str, port: int, open_browser: bool) -> None:
         print("Ctrl-C ends it.", flush=True)
         services = Services()
         stack.callback(services.stop)
-        _warm(services, labs[0])
+        threading.Thread(target=_warm, args=(services, labs), name="studio-warm", daemon=True).start()
         if open_browser:
             page = stack.enter_context(private_page(identity.address(host)))
             threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
@@ -152,11 +155,20 @@ def bind(host: str, port: int) -> Listener:
     raise ValueError(f"Ports {port} to {last} are taken; pass another one, or 0 for any free one.")
 
 
-def _warm(services: Services, lab: AbstractLab) -> None:
-    """Compile while the browser opens. A failure is not reported here: it happens again when a page opens."""
+def _warm(services: Services, labs: tuple[AbstractLab, ...]) -> None:
+    """Compile while the browser opens: what the labs open with, then their other presets; and start the workers.
+
+    A failure is not reported here: it happens again when a page asks for the code.
+    """
+    store = services.code_store
 
     def done(kernel: Kernel | None, sentence: str) -> None:
         if kernel is None and not services.stopping.is_set():
             _log.error("the first lab could not be prepared: %s", sentence)
+        services.workers.prepare(f"{code_store.__name__}:prepare", tuple(module_of(lab.name) for lab in labs))
 
-    services.code_store.fetch(lab, lab.structure(lab.opening()), done)
+    store.fetch(labs[0], labs[0].structure(labs[0].opening()), done)
+    for lab in labs[1:]:
+        store.prefetch(lab, (lab.structure(lab.opening()),))
+    for lab in labs:
+        store.prefetch(lab, preset_code.structures(lab))

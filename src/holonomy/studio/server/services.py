@@ -24,5 +24,6 @@ class Services:
         """End the processes and threads."""
         self.stopping.set()
         self.workers.stop()
+        self.code_store.stop()
         self.exports.shutdown(wait=False, cancel_futures=True)
         self.downloads.stop()

@@ -58,6 +58,7 @@ class MotionWithGhost:
         self.dt = lab.step(settings)
         self.stride = round(lab.frame_seconds / self.dt)
         self._anchors = lab.anchors(settings)
+        self._measured = lab.measured(settings, kernel)
         self._energies = _energy_places(lab.drawn(settings), kernel.layout.channels)
 
     def start(
@@ -68,7 +69,7 @@ class MotionWithGhost:
         beside = self.lab.ghost(self.settings, q, v)
         if beside is None:
             return MotionState(main)
-        second = self._begun(t, *(beside if ghost is None else ghost))
+        second = self.kernel.ghost.start(self._numbers, t, self.dt, *(beside if ghost is None else ghost))
         apart = NEAR / math.sqrt(len(q))
         return MotionState(main, second, self._begun(t, q + apart, v))
 
@@ -89,7 +90,7 @@ class MotionWithGhost:
     def _together(self, state: MotionState, steps: int) -> MotionState:
         main = self.kernel.advance(state.main, steps)
         assert state.ghost is not None
-        ghost = self.kernel.advance(state.ghost, steps)
+        ghost = self.kernel.ghost.advance(state.ghost, steps)
         near, grown, growing = state.near, state.grown, state.growing
         if near is not None:
             try:
@@ -114,19 +115,27 @@ class MotionWithGhost:
         seen = kernel.channels(main)
         own = seen[self._energies]
         total = float(own[-1])
-        points = [self._anchors, kernel.positions(main)]
+        points = [self._anchors, self._points(main)]
         if ghost is None:
             channel = lab.channels(settings, seen, None, GhostReading(math.nan, math.nan))
             strain, energy = kernel.strain(main), own
         else:
             other = kernel.channels(ghost)
-            points.append(kernel.positions(ghost))
+            points.append(self._points(ghost))
             strain = np.concatenate([kernel.strain(main), kernel.strain(ghost)])
             energy = np.concatenate([own, other[self._energies]])
             channel = lab.channels(settings, seen, other, GhostReading(self._divergence(state), _exponent(state)))
+        channel = np.concatenate([channel, self._measured])
         return Reading(
             kernel.time(main), kernel.q(main), kernel.v(main), energy, channel, np.concatenate(points), strain, total
         )
+
+    def _points(self, state: KernelState) -> np.ndarray:
+        """The moving points: those of the compiled code, or where it returns none, those that the lab computes."""
+        if self.kernel.layout.points:
+            return self.kernel.positions(state)
+        placed = self.lab.placed(self.settings, self.kernel.q(state))
+        return self.kernel.positions(state) if placed is None else placed
 
     def _divergence(self, state: MotionState) -> float:
         kernel, ghost = self.kernel, state.ghost

@@ -17,6 +17,8 @@ from holonomy.studio.server.outbox import Outbox
 from holonomy.studio.server.services import Services
 from holonomy.studio.session import side_requests
 from holonomy.studio.session.clock import TICK, Clock
+from holonomy.studio.session.controls import OPENS
+from holonomy.studio.session.preview import Opening
 from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages
 
@@ -42,6 +44,7 @@ class SessionThread:
         self._revision = 0
         self._asked: Structure | None = None
         self._failure = ""
+        self._opening = Opening(lab)
         self._changed = True
         self._static: tuple[object, object] = (None, None)
         self._thread = threading.Thread(target=self._main, name=f"studio-{lab.name}", daemon=True)
@@ -86,6 +89,10 @@ class SessionThread:
         if self.outbox is not None:
             self.outbox.say(notice)
 
+    def wake(self) -> None:
+        """Look again whether time should pass."""
+        self._post(lambda live: None)
+
     def post(self, event: Callable[[SessionThread], None]) -> None:
         """Have this done in the simulation's own thread. From any thread."""
         self._post(event)
@@ -117,9 +124,12 @@ class SessionThread:
     # ── Code ──────────────────────────────────────────────────────────────────────────────────────
 
     def _open(self) -> list[Event] | None:
-        """Ask for the first structure's code; commands that come meanwhile are returned, None when told to stop."""
-        commands: list[Event] = []
+        """Wait for the first structure's code and show its first state; returns the commands that come meanwhile.
+
+        None when told to stop.
+        """
         self._ask_first()
+        late: list[Event] = []
         while self.simulation is None:
             events = self._wait(None)
             if events is None:
@@ -127,20 +137,36 @@ class SessionThread:
             for event in events:
                 if callable(event):
                     event(self)
+                elif self.simulation is None:
+                    self._take_before(event)
                 else:
-                    commands.append(event)
-            del commands[MOST_WAITING:]
-        return commands
+                    late.append(event)
+        return [*self._opening.commands(MOST_WAITING), *late]
+
+    def _take_before(self, command: messages.Command) -> None:
+        """Carry out a command while there is no simulation."""
+        before = self._opening.structure
+        try:
+            self._opening.take(command)
+        except Refusal as refusal:
+            self._refuse(refusal, messages.tag(type(command)))
+        if self._opening.structure != before:
+            self.services.code_store.release(self.lab, before)
+            self._ask_first()
+        self._show_opening()
 
     def _ask_first(self) -> None:
         self._failure = ""
+        structure = self._opening.structure
         self.services.code_store.fetch(
             self.lab,
-            self.lab.structure(self.lab.opening()),
-            lambda kernel, sentence: self.post(lambda live: live._begin(kernel, sentence)),
+            structure,
+            lambda kernel, sentence: self.post(lambda live: live._begin(structure, kernel, sentence)),
         )
 
-    def _begin(self, kernel: Kernel | None, sentence: str) -> None:
+    def _begin(self, structure: Structure, kernel: Kernel | None, sentence: str) -> None:
+        if self.simulation is not None or structure != self._opening.structure:
+            return
         if kernel is None:
             if not self.services.stopping.is_set():
                 _log.error("the lab %s could not be compiled: %s", self.lab.name, sentence)
@@ -153,7 +179,7 @@ class SessionThread:
         def at_hand(structure: Structure) -> Kernel | None:
             return self.services.code_store.kernel(self.lab, structure)
 
-        self.simulation = Simulation(self.lab, at_hand)
+        self.simulation = Simulation(self.lab, at_hand, self._opening.settings, self._opening.revision)
 
     def _ask(self, simulation: Simulation) -> None:
         """See to it that the code which a change waits for is made."""
@@ -190,7 +216,7 @@ class SessionThread:
         self._static = (None, None)
         self._changed = True
         if self.simulation is None:
-            self._report("compiling", "Compiling the equations of motion.")
+            self._show_opening()
             if self._failure:
                 self._ask_first()
 
@@ -202,14 +228,25 @@ class SessionThread:
 
     def _report(self, phase: messages.Phase, sentence: str) -> None:
         """What the controls show where there is no simulation."""
-        settings = self.lab.opening()
-        certificate = messages.CertificateView("", "", (), "", None)
-        self.say(
-            messages.Controls(
-                phase, sentence, False, 1.0, None, dict(settings.parameters), dict(settings.choices),
-                dict(settings.toggles), self.lab.extents(settings), self.lab.radii(settings), certificate, None, None,
-            )
-        )  # fmt: skip
+        self.say(self._opening.controls(phase, sentence))
+
+    def _show_opening(self) -> None:
+        """The state with which the motion will begin."""
+        outbox, opening = self.outbox, self._opening
+        if outbox is None:
+            return
+        if opening.view.revision != self._revision:
+            self._revision = opening.view.revision
+            outbox.say(messages.Lab(opening.view))
+        self._report("opening", OPENS)
+        self._sequence += 1
+        frame = opening.frame(self._sequence)
+        if frame is not None:
+            outbox.show(frame)
+
+    def _refuse(self, refusal: Refusal, command: str, setting: str = "") -> None:
+        place = refusal.setting or setting
+        self.say(messages.Refused(str(refusal), command, place, refusal.start, refusal.end))
 
     # ── The clock ─────────────────────────────────────────────────────────────────────────────────
 
@@ -222,19 +259,24 @@ class SessionThread:
         self._show(simulation, pacer)
         last = time.monotonic()
         while True:
-            running = simulation.playing and simulation.held is None and self.outbox is not None
+            running = self._runs(simulation)
             events = self._wait(last + TICK - time.monotonic() if running else None)
             if events is None:
                 return
             if events:
                 self._carry_out(simulation, events)
             now = time.monotonic()
-            if running and simulation.playing and simulation.held is None and self.outbox is not None:
+            if running and self._runs(simulation):
                 self._advance(simulation, pacer, now - last)
             else:
                 pacer.rest()
             last = now
             self._show(simulation, pacer)
+
+    def _runs(self, simulation: Simulation) -> bool:
+        """Whether time passes: not without a page that looks, while a body is held, or before the code is there."""
+        free = simulation.playing and simulation.held is None and not simulation.still
+        return free and self.outbox is not None and not self.outbox.unattended
 
     def _wait(self, seconds: float | None) -> list[Event] | None:
         """Events that came, none after `seconds`, or None when it is time to stop."""
@@ -254,11 +296,12 @@ class SessionThread:
             try:
                 if callable(event):
                     event(self)
-                else:
+                elif not side_requests.computes(self, simulation, event):
                     simulation.apply(event)
                     side_requests.run(self, simulation, event)
             except Refusal as refusal:
-                self.say(messages.Refused(str(refusal), "" if callable(event) else messages.tag(type(event))))
+                name = "" if callable(event) else messages.tag(type(event))
+                self._refuse(refusal, name, getattr(event, "name", ""))  # commands with a name set that setting
         self._ask(simulation)
         self._changed = True
 
@@ -267,6 +310,7 @@ class SessionThread:
         steps = pacer.steps(elapsed, simulation.speed)
         began = time.monotonic()
         try:
+            simulation.upgrade()
             simulation.advance(steps)
         except Refusal as refusal:
             self.say(messages.Refused(str(refusal), ""))
@@ -289,6 +333,8 @@ class SessionThread:
 
     def _show_static(self, simulation: Simulation, outbox: Outbox) -> None:
         """Send what stands still behind the motion, where it is another than the page has."""
+        if simulation.still:
+            return
         moment = simulation.moment
         behind = (simulation.revision, self.lab.surface_key(moment.settings))
         before = (simulation.revision, moment.segment.trajectory, moment.settings)
@@ -296,6 +342,9 @@ class SessionThread:
             surface = simulation.surface()
             if surface is not None:
                 outbox.say(surface)
+            field = simulation.field()
+            if field is not None:
+                outbox.say(field)
         if before != self._static[1]:
             curves = simulation.curves()
             if curves is not None:
@@ -309,6 +358,8 @@ def _superseded(event: Event, following: Event | None) -> bool:
         case messages.DragMove(), messages.DragMove():
             return True
         case messages.SetParameter(name, _, False), messages.SetParameter(other, _, _):
+            return name == other
+        case messages.SetText(name, _, False), messages.SetText(other, _, _):
             return name == other
         case messages.Seek(_, False), messages.Seek():
             return True

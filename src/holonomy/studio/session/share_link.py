@@ -15,6 +15,7 @@ from holonomy.viewer.protocol import messages
 VERSION: Final = 1
 _LARGEST: Final = 1e12
 _MEMBERS: Final = {"version", "lab", "parameters", "choices", "toggles", "speed", "t", "q", "v", "ghost"}
+_OPTIONAL: Final = {"texts"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ def written(lab: AbstractLab, document: Document) -> str:
             "parameters": dict(settings.parameters),
             "choices": dict(settings.choices),
             "toggles": dict(settings.toggles),
+            "texts": dict(settings.texts),
             "speed": document.speed,
             "t": document.t,
             "q": document.q.tolist(),
@@ -57,7 +59,7 @@ def read(lab: AbstractLab, text: str) -> Document:
         data = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise Refusal("The link's state cannot be read: it is not a document of the studio.") from error
-    if not isinstance(data, dict) or data.get("version") != VERSION or set(data) != _MEMBERS:
+    if not isinstance(data, dict) or data.get("version") != VERSION or set(data) - _OPTIONAL != _MEMBERS:
         raise Refusal("The link's state is of another version of the studio and cannot be opened here.")
     if data["lab"] != lab.name:
         raise Refusal(f"The link's state belongs to another lab than {lab.title}.")
@@ -79,14 +81,14 @@ def read(lab: AbstractLab, text: str) -> Document:
 def _settings(lab: AbstractLab, data: dict[str, Any]) -> Settings:
     """Settings that are complete, with every value in its interval."""
     given: dict[str, dict[str, Any]] = {}
-    for name, kind in (("parameters", float), ("choices", str), ("toggles", bool)):
-        part = data[name]
+    for name, kind in (("parameters", float), ("choices", str), ("toggles", bool), ("texts", str)):
+        part = data.get(name, {})
         if not isinstance(part, dict) or len(part) > 1000:
             raise Refusal(f"The link's state has no readable {name}.")
         given[name] = {k: _number(x, k) if kind is float else x for k, x in part.items()}
         if not all(type(x) is kind for x in given[name].values()):
             raise Refusal(f"The link's state has {name} of the wrong type.")
-    wanted = Settings(given["parameters"], given["choices"], given["toggles"])
+    wanted = Settings(given["parameters"], given["choices"], given["toggles"], given["texts"])
     try:
         settings = lab.completed(wanted)
         view = lab.view(settings, 0)
@@ -94,12 +96,15 @@ def _settings(lab: AbstractLab, data: dict[str, Any]) -> Settings:
         raise Refusal("The link's state has settings that this lab does not know.") from error
     if any(settings.parameters.get(name) != value for name, value in wanted.parameters.items()):
         raise Refusal("The link's state has parameters that this lab does not know.")
-    shown = {parameter.name for parameter in view.parameters}
+    shown = {one.name for one in (*view.parameters, *view.choices)}
     for name, value in settings.parameters.items():
         if name in shown:
             checked(view, settings, messages.SetParameter(name, value, True))
     for name, choice in settings.choices.items():
-        checked(view, settings, messages.SetChoice(name, choice))
+        if name in shown:
+            checked(view, settings, messages.SetChoice(name, choice))
+    for name, text in settings.texts.items():
+        checked(view, settings, messages.SetText(name, text, True))
     return settings
 
 

@@ -2,53 +2,53 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from typing import Final
+from dataclasses import replace
 
 import numpy as np
 
-from holonomy.energy_drift import DRIFT_LIMIT
 from holonomy.studio.compile.kernel import Kernel, Stopped
-from holonomy.studio.labs.base import PRESET, AbstractLab
-from holonomy.studio.labs.settings import Refusal, Settings, Structure, checked
+from holonomy.studio.labs.base import PRESET, STORY, AbstractLab, State
+from holonomy.studio.labs.settings import PAGE, Refusal, Settings, Structure, checked
+from holonomy.studio.session import actions
 from holonomy.studio.session import share_link as document
-from holonomy.studio.session.actions import Action, Pending, Snapshot, label_of
+from holonomy.studio.session.actions import LAYOUT, Pending, Snapshot, Stop, UndoList, label_of
 from holonomy.studio.session.checkpointed_trajectory import CheckpointedTrajectory
+from holonomy.studio.session.controls import CHANGES, OPENS, PlayerState, controls, frame_flags
+from holonomy.studio.session.drafts import Drafts
 from holonomy.studio.session.motion_with_ghost import MotionWithGhost, Reading
+from holonomy.studio.session.preview import NEEDS_MOTION, Preview, preview
+from holonomy.studio.session.samples import Samples
 from holonomy.studio.session.share_link import Document
 from holonomy.studio.session.timeline import Moment, Segment, beginning
+from holonomy.studio.stories import step_at
 from holonomy.viewer.protocol import messages
-
-MOST_UNDOS: Final = 200
-MOST_SAMPLES: Final = 512
-"""Rows of recent motion that wait for the next frame."""
 
 Kernels = Callable[[Structure], Kernel | None]
 """The code for a structure where it is at hand, None where it must be made first."""
-Pair = tuple[np.ndarray, np.ndarray]
 
 
 class Simulation:
     """The state of one user's lab.
 
-    A change that needs code which is not there yet waits in `wanted`; the motion goes on as it was until `supply` or
-    `give_up` is called.
+    A change that needs code which is not there yet waits in `wanted`; until `supply` or `give_up` is called, the motion
+    goes on as it was, or where another one is to begin, its first state is shown and nothing moves.
     """
 
-    def __init__(self, lab: AbstractLab, kernels: Kernels, settings: Settings | None = None):
+    def __init__(self, lab: AbstractLab, kernels: Kernels, settings: Settings | None = None, revision: int = 0):
         self.lab = lab
         self.playing = False
         self.speed = 1.0
         self.held: int | None = None
-        self.revision = 0
+        self.revision = revision
         self._kernels = kernels
-        self._undo: list[Action] = []
-        self._redo: list[Action] = []
-        self._grouped: str | None = None  # the action that further commands of its kind belong to
+        self._actions = UndoList()
         self._pending: Pending | None = None
-        self._samples: deque[np.ndarray] = deque(maxlen=MOST_SAMPLES)
+        self._preview: Preview | None = None
+        self._drafts = Drafts()
+        self._stop: Stop | None = None
         self._outline: object = None
+        self._told = ""  # the step of a story that was shown last
         settings = lab.opening() if settings is None else settings
         kernel = kernels(lab.structure(settings))
         if kernel is None:
@@ -70,8 +70,24 @@ class Simulation:
         """The structure that a change waits for."""
         return None if self._pending is None else self._pending.structure
 
+    @property
+    def still(self) -> bool:
+        """Whether only the first state of a motion is shown, whose code is not there yet."""
+        return self._preview is not None
+
+    def upgrade(self) -> None:
+        """Go on in the same state with optimised code where that has come since the motion began."""
+        settings, quick = self._now.settings, self._now.segment.motion.kernel.quick
+        travels = self._stop is not None and self._stop.steps_left(self._now) is not None
+        better = self._kernels(self.lab.structure(settings)) if quick and not travels else None
+        if better is not None and not better.quick:
+            self._arrive(self._now.followed(self._carried(settings, better)), row=False)
+
     def advance(self, steps: int) -> None:
         """Let the motion go on; `Refusal` when it cannot, with the last good state kept and time held."""
+        left = None if self._stop is None else self._stop.steps_left(self._now)
+        if left is not None and left <= steps:
+            steps, self._stop, self.playing = left, None, False
         while steps > 0:
             # Rows are whole frames, so that curves are even and the same at every speed.
             per_frame, index = self._now.segment.motion.stride, self._now.index
@@ -81,11 +97,10 @@ class Simulation:
 
     def apply(self, command: messages.Command) -> None:
         """Carry out one command, or raise `Refusal` and change nothing."""
-        if not isinstance(
-            command,
-            (messages.Step, messages.Seek, messages.SetParameter, messages.DragMove, messages.DragEnd, messages.Seen),
-        ):
-            self._grouped = None
+        if not isinstance(command, actions.SERIES):
+            self._actions.end_group()
+        if self.still and isinstance(command, NEEDS_MOTION):
+            raise Refusal("The motion begins as soon as its equations are compiled.")
         match command:
             case messages.Play():
                 if not self.playing:
@@ -103,20 +118,22 @@ class Simulation:
                 self._drag(np.array([x, y, z]))
             case messages.DragEnd(x, y, z):
                 self._release(np.array([x, y, z]))
-            case messages.SetParameter() | messages.SetChoice() | messages.SetToggle():
+            case messages.SetParameter() | messages.SetChoice() | messages.SetToggle() | messages.SetText():
                 self._set(command)
             case messages.Act(name):
-                self._act(name)
+                (self._tell if name.startswith(STORY) else self._act)(name)
             case messages.SetSpeed(value):
                 self._set_speed(value)
             case messages.Reset(defaults):
                 self._reset(defaults)
-            case messages.Undo():
-                self._swap(self._undo, self._redo, "undo")
-            case messages.Redo():
-                self._swap(self._redo, self._undo, "redo")
+            case messages.Undo() | messages.Redo():
+                self._swap(redo=isinstance(command, messages.Redo))
             case messages.Restore(text):
-                self._restore(document.read(self.lab, text))
+                found = document.read(self.lab, text)
+                self._remember("opened link")
+                self._want(found.settings, found)
+            case messages.Cancel():
+                self.give_up()
             case messages.Seen() | messages.Share() | messages.Export() | messages.AskEquations():
                 pass
 
@@ -124,15 +141,21 @@ class Simulation:
         """The code that was wanted has come: go on with it."""
         pending, self._pending = self._pending, None
         if pending is not None:
-            self._change(pending, kernel)
+            try:
+                self._change(pending, kernel)
+            finally:
+                if self.still:  # it was refused
+                    self._arrive(self._now, broken=True)
 
     def give_up(self) -> None:
         """The code that was wanted cannot be had: the change that needed it is taken back."""
-        if self._pending is not None:
-            self._pending = None
-            self._grouped = None
-            if self._undo:
-                self._undo.pop()
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            self._actions.drop()
+            if self.still:
+                self._arrive(self._now, broken=True)
+            else:
+                self._drafts.keep(pending.settings)
 
     def document(self) -> str:
         """The present state as a document."""
@@ -142,45 +165,38 @@ class Simulation:
         found = Document(self._now.settings, self.speed, now.t, now.q, now.v, ghost)
         return document.written(self.lab, found)
 
-    def controls(self, message: str = "") -> messages.Controls:
+    def controls(self) -> messages.Controls:
         """What the page's controls should show."""
-        settings = self._now.settings if self._pending is None else self._pending.settings
-        kernel = self._now.segment.motion.kernel
-        shown = self._now.settings
-        return messages.Controls(
-            "ready" if self._pending is None else "compiling",
-            message or ("" if self._pending is None else "Compiling the new equations of motion."),
-            self.playing, self.speed, self.held,
-            dict(settings.parameters), dict(settings.choices), dict(settings.toggles),
-            self.lab.extents(shown), self.lab.radii(shown),
-            messages.CertificateView(
-                kernel.engine, kernel.method, kernel.traits, self.lab.caution(shown),
-                DRIFT_LIMIT if self.lab.conserves_energy(shown) else None,
-            ),
-            self._undo[-1].name if self._undo else None, self._redo[-1].name if self._redo else None,
-        )  # fmt: skip
+        now, kernel = self._now.settings, self._now.segment.motion.kernel
+        player = PlayerState(self.playing, self.speed, self.held, *self._actions.names)
+        wanted = now if self._pending is None else self._pending.settings
+        wanted = replace(wanted, texts=self._drafts.over(wanted.texts))
+        if self._pending is None:
+            return controls(self.lab, "ready", "", wanted, now, kernel, player)
+        if self.still:
+            return controls(self.lab, "opening", OPENS, wanted, wanted, None, player)
+        return controls(self.lab, "compiling", CHANGES, wanted, now, kernel, player)
 
     def frame(self, sequence: int, *, rate: float = 0.0, behind: bool = False) -> messages.Frame:
         """The frame of this moment."""
+        if self._preview is not None:
+            return self._preview.frame(self.view, sequence)
         now = self._reading
-        flags = messages.FrameFlag(0)
-        if self.playing:
-            flags |= messages.FrameFlag.PLAYING
-        if self.held is not None:
-            flags |= messages.FrameFlag.HELD
-        if behind:
-            flags |= messages.FrameFlag.BEHIND
-        sample = np.array(self._samples).reshape(-1, self._width)
-        self._samples.clear()
+        flags = frame_flags(playing=self.playing, held=self.held is not None, behind=behind)
         drift = now.total - self._now.segment.energy
         return messages.Frame(
             sequence, flags, self.revision, now.t, drift, rate, self._now.oldest, self._now.newest, self._now.index,
-            now.q, now.v, now.energy, now.channel, now.position, now.strain, sample,
+            now.q, now.v, now.energy, now.channel, now.position, now.strain,
+            self._samples.take(),
         )  # fmt: skip
 
     def surface(self) -> messages.Surface | None:
         """The coloured surface behind the motion, as it is under the present settings."""
         return self.lab.surface(self._now.settings, self._now.segment.motion.kernel)
+
+    def field(self) -> messages.Field | None:
+        """The function behind a picture of kind "field", as it is under the present settings."""
+        return self.lab.field(self._now.settings, self._now.segment.motion.kernel)
 
     def curves(self) -> messages.Curves | None:
         """The lines and marks that stand while the present segment lasts."""
@@ -206,21 +222,16 @@ class Simulation:
         self.playing = False
         self._arrive(then, broken=True)
         if settled:
-            self._grouped = None
+            self._actions.end_group()
 
     def _grasp(self, body: int) -> None:
-        bodies = self.view.bodies
-        if body >= len(bodies):
-            raise Refusal(f"There is no body {body + 1}; this lab has {len(bodies)}.")
-        if not bodies[body].grasp:
-            raise Refusal(f"The {bodies[body].label} cannot be held.")
+        actions.require_graspable(self.view, body)
         self.held = body
 
     def _drag(self, target: np.ndarray) -> None:
         if self.held is None:
             raise Refusal("No body is held: a drag must begin on a body.")
-        now = self._reading
-        q = self.lab.dragged(self._now.settings, self._now.segment.motion.kernel, now.q, self.held, target)
+        q = self.lab.dragged(self._now.settings, self._now.segment.motion.kernel, self._reading.q, self.held, target)
         self._continue(f"drag of {self.view.bodies[self.held].label}", q, np.zeros_like(q), group=True)
 
     def _release(self, velocity: np.ndarray) -> None:
@@ -229,16 +240,23 @@ class Simulation:
             now = self._reading
             v = self.lab.thrown(self._now.settings, self._now.segment.motion.kernel, now.q, held, velocity)
             self._continue(f"drag of {self.view.bodies[held].label}", now.q, v, group=True)  # one gesture, one action
-        self._grouped = None
+            self.playing = True
+        self._actions.end_group()
 
-    def _set(self, command: messages.SetParameter | messages.SetChoice | messages.SetToggle) -> None:
-        base = self._now.settings if self._pending is None else self._pending.settings
-        settings = self.lab.completed(checked(self.view, base, command))
+    def _set(self, command: messages.SetParameter | messages.SetChoice | messages.SetToggle | messages.SetText) -> None:
+        pending = self._pending
+        base = self._now.settings if pending is None else pending.settings
+        settings = self._drafts.completed(self.lab, checked(self.view, base, command), command)
         if settings != base:
-            self._remember(label_of(self.view, command), group=isinstance(command, messages.SetParameter))
-            self._want(settings)
-        if isinstance(command, messages.SetParameter) and command.settled:
-            self._grouped = None
+            series = isinstance(command, (messages.SetParameter, messages.SetText))
+            self._remember(label_of(self.view, command), group=series)
+            if isinstance(command, messages.SetText) and command.name == PAGE and pending is None:
+                self._now = self._now.with_page(command.value)
+            else:
+                state = pending.state if pending and pending.structure == self.lab.structure(settings) else None
+                self._want(settings, state, reset=self.still and state is None)
+        if isinstance(command, (messages.SetParameter, messages.SetText)) and command.settled:
+            self._actions.end_group()
 
     def _act(self, name: str) -> None:
         button = next((action for action in self.view.actions if action.name == name), None)
@@ -247,54 +265,65 @@ class Simulation:
         if name.startswith(PRESET):
             settings = self.lab.preset(name.removeprefix(PRESET))
             self._remember(button.label)
-            self._want(settings, reset=True)
+            self._want(settings.with_page_of(self._now.settings), reset=True)
             return
         now, settings, kernel = self._reading, self._now.settings, self._now.segment.motion.kernel
         effect = self.lab.pressed(settings, kernel, name, now.q, now.v)
         segment = self._segment(effect.settings, kernel, now.t, effect.q, effect.v)
+        if effect.settings.texts != settings.texts:
+            self._drafts = Drafts()
         self._remember(button.label)
         self._arrive(self._now.followed(segment), broken=True)
         self.playing |= effect.play
+        self._stop = None if effect.stop_after is None else Stop(segment, effect.stop_after)
+
+    def _tell(self, place: str) -> None:
+        """Show a step of a story: go on from the step before it, or else start in its own state."""
+        step, before = step_at(self.lab, place.removeprefix(STORY))
+        self._remember("story")
+        self._want(step.settings.with_page_of(self._now.settings), reset=step.restart or self._told != STORY + before)
+        self._told, self.speed = place, self.speed if step.speed is None else step.speed
+        self.playing = self.playing if step.play is None else step.play
 
     def _set_speed(self, value: float) -> None:
-        if not self.view.speed_low <= value <= self.view.speed_high:
-            between = f"between {self.view.speed_low:g} and {self.view.speed_high:g}"
-            raise Refusal(f"Speed must be {between}, but {value:g} was given.")
+        actions.require_speed(self.view, value)
         if value != self.speed:
             self._remember("speed")
             self.speed = value
 
     def _reset(self, defaults: bool) -> None:
-        settings = self.lab.opening() if defaults else self._now.settings
         self._remember("reset")
-        if defaults:
-            self.speed = 1.0
-        self._want(settings, reset=True)
+        self.speed = 1.0 if defaults else self.speed
+        self._want(self.lab.opening() if defaults else self._now.settings, reset=True)
 
-    def _restore(self, found: Document) -> None:
-        self._remember("opened link")
-        self._want(found.settings, found)
-
-    def _swap(self, source: list[Action], target: list[Action], word: str) -> None:
-        if not source:
-            raise Refusal(f"There is nothing to {word}.")
-        action = source.pop()
-        target.append(Action(action.name, Snapshot(self._now, self.speed, self.playing)))
-        self._pending = None
+    def _swap(self, *, redo: bool) -> None:
+        action = self._actions.take(Snapshot(self._now, self.speed, self.playing), redo=redo)
+        found = action.snapshot
+        if action.name == LAYOUT and self._pending is None:
+            self._now = self._now.with_page(found.moment.settings.texts.get(PAGE, ""))
+            return
+        self._pending, self._drafts = None, Drafts()
         self.held = None
-        self.speed = action.snapshot.speed
-        self.playing = self.playing and action.snapshot.playing
-        self._arrive(action.snapshot.moment, broken=True)
+        self.speed = found.speed
+        self.playing = self.playing and found.playing
+        self._arrive(found.moment, broken=True)
 
     # ── Changing ──────────────────────────────────────────────────────────────────────────────────
 
     def _want(self, settings: Settings, state: Document | None = None, *, reset: bool = False) -> None:
         """Change to these settings, at once or as soon as their code is there."""
+        self._drafts = Drafts() if reset or state is not None else self._drafts
         pending = Pending(settings, self.lab.structure(settings), state, reset)
         kernel = self._kernels(pending.structure)
         self._pending = pending if kernel is None else None
         if kernel is not None:
             self._change(pending, kernel)
+        elif reset or state is not None:
+            self._preview = preview(self.lab, pending)
+            if self.still:
+                self._outline = None  # so that the view of what comes next is sent, whatever it is
+                self.revision += 1
+                self.view = self.lab.view(settings, self.revision)
 
     def _change(self, pending: Pending, kernel: Kernel) -> None:
         settings, found = pending.settings, pending.state
@@ -308,8 +337,10 @@ class Simulation:
                 self._arrive(beginning(segment), broken=True)
             else:
                 self._arrive(self._now.followed(self._carried(settings, kernel)), broken=True)
-        except Stopped as error:
-            raise Refusal(str(error)) from error
+        except Refusal:
+            self._drafts.keep(settings)
+            self._actions.drop()
+            raise
         if self.held is not None and self.held >= len(self.view.bodies):
             self.held = None
 
@@ -328,7 +359,7 @@ class Simulation:
         self._arrive(self._now.followed(segment), broken=True)
 
     def _segment(
-        self, settings: Settings, kernel: Kernel, t: float, q: np.ndarray, v: np.ndarray, ghost: Pair | None = None
+        self, settings: Settings, kernel: Kernel, t: float, q: np.ndarray, v: np.ndarray, ghost: State | None = None
     ) -> Segment:
         motion = MotionWithGhost(self.lab, settings, kernel)
         try:
@@ -346,6 +377,7 @@ class Simulation:
 
     def _arrive(self, moment: Moment, *, broken: bool = False, row: bool = True) -> None:
         """Make this the present moment, and note it for the curves; `broken` where the motion did not lead there."""
+        self._preview = None
         settings = moment.settings
         alike = self._outline is None or self.lab.columns(self._now.settings) == self.lab.columns(settings)
         self._now = moment
@@ -355,22 +387,13 @@ class Simulation:
             self._outline = outline
             self.revision += 1
             self.view = self.lab.view(settings, self.revision)
-            anchors = self.view.anchors
-            self._traced = [anchors + i for i, body in enumerate(self.view.bodies) if body.trail]
-            self._width = 1 + len(self._reading.channel) + len(self._traced) * self._reading.position.shape[1]
-            self._samples.clear()
+            self._samples = Samples(self.view, self._reading)
             broken &= not alike  # what is plotted goes on where its coordinates do
         if broken:
-            self._samples.append(np.full(self._width, np.nan))
+            self._samples.interrupt()
         if row:
-            traced = self._reading.position[self._traced].ravel()
-            self._samples.append(np.concatenate([[self._reading.t], self._reading.channel, traced]))
+            self._samples.add(self._reading)
 
     def _remember(self, name: str, *, group: bool = False) -> None:
         """Put the present on the undo list, unless this command goes on with the action at its end."""
-        if group and self._grouped == name:
-            return
-        self._grouped = name
-        self._undo.append(Action(name, Snapshot(self._now, self.speed, self.playing)))
-        del self._undo[:-MOST_UNDOS]
-        self._redo.clear()
+        self._actions.remember(name, Snapshot(self._now, self.speed, self.playing), group=group)

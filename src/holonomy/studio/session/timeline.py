@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from holonomy.studio.labs.settings import Settings
+from holonomy.studio.labs.settings import PAGE, Settings
 from holonomy.studio.session.checkpointed_trajectory import CheckpointedTrajectory
 from holonomy.studio.session.motion_with_ghost import MotionState, MotionWithGhost
 
@@ -85,6 +85,11 @@ class Moment:
         segment = self.segments[number]
         index = min(segment.last, max(0, round((time - segment.t0) / segment.motion.dt)))
         return Moment(self.segments, number, index, segment.trajectory.at(index))
+
+    def with_page(self, text: str) -> Moment:
+        """The same motion, past and present, with another text that the page keeps for itself."""
+        segments = tuple(replace(s, settings=s.settings.with_text(PAGE, text)) for s in self.segments)
+        return replace(self, segments=segments)
 
     def followed(self, segment: Segment) -> Moment:
         """A new motion that begins now; of this one, what was seen up to now is kept."""

@@ -19,6 +19,16 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from holonomy.viewer.protocol import export_formats
+from holonomy.viewer.protocol.backgrounds import Curves, CurveView, Field, MarkView, Surface
+from holonomy.viewer.protocol.catalogue import (
+    Catalogue,
+    LabCard,
+    PresetView,
+    StoryView,
+    Thumbnail,
+    ThumbnailDot,
+    ThumbnailLine,
+)
 from holonomy.viewer.protocol.frames import (
     FRAME_ARRAYS,
     HEADER,
@@ -32,14 +42,14 @@ from holonomy.viewer.protocol.frames import (
 from holonomy.viewer.protocol.notices import (  # fmt: skip
     NOTICES,
     ActionView,
+    Alive,
+    Announced,
     BodyView,
     CertificateView,
     ChannelView,
     ChoiceView,
     Controls,
     CoordinateView,
-    Curves,
-    CurveView,
     Download,
     EnergyView,
     Equations,
@@ -47,7 +57,6 @@ from holonomy.viewer.protocol.notices import (  # fmt: skip
     Lab,
     LabEntry,
     LabView,
-    MarkView,
     Notice,
     Option,
     ParameterView,
@@ -56,24 +65,26 @@ from holonomy.viewer.protocol.notices import (  # fmt: skip
     PlotView,
     Refused,
     RodView,
+    ShapeView,
     Shared,
-    Surface,
+    TextView,
     ToggleView,
     Welcome,
 )
 
 __all__ = [
     "COMMANDS", "FRAME_ARRAYS", "HEADER", "HEADER_FIELDS", "LONGEST_DOCUMENT", "NOTICES", "PROTOCOL", "Act",
-    "ActionView", "AskEquations", "BodyView", "CertificateView", "ChannelView", "ChoiceView", "Command", "Controls",
-    "CoordinateView", "CurveView", "Curves", "Download", "DragBegin", "DragEnd", "DragMove", "EnergyView",
-    "EquationView", "Equations", "Export", "Frame", "FrameFlag", "FrameHeader", "Lab", "LabEntry", "LabView",
-    "MarkView", "Notice", "Option", "ParameterView", "Pause", "Phase", "PictureView", "Play", "PlotView", "Range",
-    "Redo", "Refused", "Reset", "Restore", "RodView", "Seek", "Seen", "SetChoice", "SetParameter", "SetSpeed",
-    "SetToggle", "Share", "Shared", "Step", "Surface", "Text", "ToggleView", "Undo", "Welcome", "pack", "tag",
-    "unpack",
+    "ActionView", "Alive", "Announced", "AskEquations", "BodyView", "Cancel", "Catalogue", "CertificateView",
+    "ChannelView", "ChoiceView", "Command", "Controls", "CoordinateView", "CurveView", "Curves", "Download",
+    "DragBegin", "DragEnd", "DragMove", "EnergyView", "EquationView", "Equations", "Export", "Field", "Frame",
+    "FrameFlag", "FrameHeader", "Lab", "LabCard", "LabEntry", "LabView", "MarkView", "Notice", "Option",
+    "ParameterView", "Pause", "Phase", "PictureView", "Play", "PlotView", "PresetView", "Range", "Redo", "Refused",
+    "Reset", "Restore", "RodView", "Seek", "Seen", "SetChoice", "SetParameter", "SetSpeed", "SetText", "SetToggle",
+    "ShapeView", "Share", "Shared", "Step", "StoryView", "Surface", "Text", "TextView", "Thumbnail", "ThumbnailDot",
+    "ThumbnailLine", "ToggleView", "Undo", "Welcome", "pack", "tag", "unpack",
 ]  # fmt: skip
 
-PROTOCOL: Final = 2
+PROTOCOL: Final = 3
 """Raised when a page of the last version could misread this one. The page refuses another number."""
 
 LONGEST_DOCUMENT: Final = 49152
@@ -180,6 +191,16 @@ class SetToggle:
 
 
 @dataclass(frozen=True, slots=True)
+class SetText:
+    """Give one text, which may be a formula or a drawn curve; "page" is what the page keeps for itself."""
+
+    name: Name
+    value: Annotated[str, Text(32768)]
+    settled: bool
+    """False while a curve is being drawn: the whole series is one action for undo."""
+
+
+@dataclass(frozen=True, slots=True)
 class Act:
     """Press a button of the lab."""
 
@@ -224,7 +245,7 @@ class Restore:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Make a file of the present state (python, toml) or of the motion so far (csv, netcdf); `Download` brings it."""
+    """Make a file of the present state (python, toml) or of the motion so far (others); `Download` brings it."""
 
     kind: export_formats.Kind
 
@@ -235,6 +256,11 @@ class AskEquations:
 
 
 @dataclass(frozen=True, slots=True)
+class Cancel:
+    """Take back the change whose equations of motion are being compiled; the motion before goes on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """A frame has arrived. The server keeps few frames on the way, so a slow page gets the newest, never a queue."""
 
@@ -242,12 +268,12 @@ class Seen:
 
 
 Command = (
-    Play | Pause | Step | Seek | DragBegin | DragMove | DragEnd | SetParameter | SetChoice | SetToggle | Act | SetSpeed
-    | Reset | Undo | Redo | Share | Restore | Export | AskEquations | Seen
+    Play | Pause | Step | Seek | DragBegin | DragMove | DragEnd | SetParameter | SetChoice | SetToggle | SetText | Act
+    | SetSpeed | Reset | Undo | Redo | Share | Restore | Export | AskEquations | Cancel | Seen
 )  # fmt: skip
 COMMANDS: Final[tuple[type, ...]] = (
-    Play, Pause, Step, Seek, DragBegin, DragMove, DragEnd, SetParameter, SetChoice, SetToggle, Act, SetSpeed, Reset,
-    Undo, Redo, Share, Restore, Export, AskEquations, Seen,
+    Play, Pause, Step, Seek, DragBegin, DragMove, DragEnd, SetParameter, SetChoice, SetToggle, SetText, Act, SetSpeed,
+    Reset, Undo, Redo, Share, Restore, Export, AskEquations, Cancel, Seen,
 )  # fmt: skip
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Phase = Literal["compiling", "ready", "failed"]
+from holonomy.viewer.protocol.backgrounds import Curves, Field, Surface
+from holonomy.viewer.protocol.catalogue import Catalogue
+
+Phase = Literal["opening", "compiling", "ready", "failed"]
+"""While "opening", the picture shows the state with which the motion begins as soon as its equations are compiled.
+While "compiling", the motion goes on as it was, and the controls show what it changes to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,8 @@ class ParameterView:
     """Whether the slider should move by factors rather than by differences."""
     most: float | None = None
     """What the box accepts at most, where that is more than the slider's `high`."""
+    least: float | None = None
+    """What the box accepts at least, where that is less than the slider's `low`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,8 @@ class ChoiceView:
     label: str
     options: tuple[Option, ...]
     default: str
+    group: str = ""
+    """The heading under which it stands; "" stands on its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,27 @@ class ToggleView:
 
 
 @dataclass(frozen=True, slots=True)
+class TextView:
+    """A text, set by `SetText`: a formula on one line, several lines, or a curve that is drawn in a picture.
+
+    A curve is JSON: a list of points [[x, y], …] in the coordinates of its picture, closed by the page.
+    """
+
+    name: str
+    label: str
+    default: str
+    kind: Literal["formula", "lines", "curve"]
+    picture: int = 0
+    """In which picture a curve is drawn and edited."""
+    hint: str = ""
+    """An example of what to type."""
+    group: str = ""
+    longest: int = 4000
+    spline: str = ""
+    """The switch that joins a curve's points by a periodic cubic spline; without one, lines do."""
+
+
+@dataclass(frozen=True, slots=True)
 class ActionView:
     """A button, pressed by `Act`."""
 
@@ -92,12 +122,15 @@ class ActionView:
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
-    """One picture: a plane seen from the front, space that can be turned, or space with a unit sphere in it whose
-    points the bodies are. Bodies say in which one they are."""
+    """One picture: a plane seen from the front, space that can be turned, space with a surface in it whose points the
+    bodies are, or a field: a rectangle of two coordinates coloured by a function. Bodies say in which one they are."""
 
     name: str
     title: str
-    kind: Literal["plane", "space", "surface"]
+    kind: Literal["plane", "space", "surface", "field"]
+    boundary: Literal["none", "ball", "cylinder", "floor", "disc"] = "none"
+    """What encloses the points of a model of a space: a unit sphere, a cylinder about the third axis, the plane below a
+    half-space, a unit circle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +160,27 @@ class RodView:
     elastic: bool = False
     """Whether its entry in the frame's `strain` means something and is shown by colour and width."""
     ghost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeView:
+    """Something drawn through `count` of the frame's points, the first of them `first`, that moves with them.
+
+    A polyline or a filled polygon joins them in order; an arrow leads from the first to the last; discs stand at each,
+    of `radius` metres; a label stands at the first; a mesh has triangles, three entries of `faces` each, counted from
+    `first`.
+    """
+
+    kind: Literal["polyline", "polygon", "arrow", "disc", "label", "mesh"]
+    first: int
+    count: int
+    colour: int = 0
+    picture: int = 0
+    text: str = ""
+    radius: float = 0.0
+    faces: tuple[int, ...] = ()
+    ghost: bool = False
+    dashed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +236,8 @@ class PlotView:
 class LabView:
     """Everything about a lab that does not change until the next notice `Lab` with another revision.
 
-    The points of a frame are first `anchors` fixed ones of the first picture, then the bodies in order; rods count them
-    all.
+    The points of a frame are first `anchors` fixed ones of the first picture, then the bodies in order, then further
+    points of the shapes; rods and shapes count them all.
     """
 
     name: str
@@ -196,9 +250,11 @@ class LabView:
     parameters: tuple[ParameterView, ...]
     choices: tuple[ChoiceView, ...]
     toggles: tuple[ToggleView, ...]
+    texts: tuple[TextView, ...]
     actions: tuple[ActionView, ...]
     bodies: tuple[BodyView, ...]
     rods: tuple[RodView, ...]
+    shapes: tuple[ShapeView, ...]
     energies: tuple[EnergyView, ...]
     channels: tuple[ChannelView, ...]
     plots: tuple[PlotView, ...]
@@ -207,6 +263,8 @@ class LabView:
     frame_seconds: float
     speed_low: float
     speed_high: float
+    formulas: bool = False
+    """Whether the page opens the formulas of `AskEquations` beside the pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +313,8 @@ class Controls:
     parameters: dict[str, float]
     choices: dict[str, str]
     toggles: dict[str, bool]
+    texts: dict[str, str]
+    """The texts, and under "page" what the page keeps for itself."""
     extents: tuple[float, ...]
     """For each picture, half the width of a square about the origin that holds every position, in metres."""
     radii: tuple[float, ...]
@@ -272,6 +332,19 @@ class Refused:
     message: str
     command: str
     """The `type` of that command, so that the sentence can stand beside its control; "" when there was none."""
+    setting: str = ""
+    """The setting whose value was refused; "" where it is none."""
+    start: int = 0
+    """In a text, the first character that is wrong."""
+    end: int = 0
+    """The character after the last wrong one; `start` where the place is known but not its length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """Something that the user should know of what was asked for, in one sentence; nothing is wrong."""
+
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,10 +356,13 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class EquationView:
-    """One displayed formula."""
+    """One displayed formula, or a paragraph of text."""
 
     title: str
     latex: str
+    text: str = ""
+    state: str = ""
+    """A document, as `Shared` has one, of the system that the result describes: `Restore` continues with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,59 +383,14 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
-class Surface:
-    r"""A unit sphere coloured by a function; sent when the function changes, never with frames.
-
-    Vertex j of row i lies at the polar angle \(\pi i/(rows-1)\) from the third axis and at the azimuth
-    \(2\pi j/(columns-1)\) from the first; rows come one after the other. Without rows the sphere is bare.
-    """
-
-    picture: int
-    rows: int
-    columns: int
-    symbol: str
-    label: str
-    unit: str
-    low: float
-    """The ends of the colour scale; few values lie beyond them."""
-    high: float
-    least: float
-    most: float
-    values: str
-    """Little-endian float32 in base64, one for each vertex."""
+class Alive:
+    """Sent when nothing else was for a moment: a page that hears nothing knows that the server has stopped."""
 
 
-@dataclass(frozen=True, slots=True)
-class CurveView:
-    """A line in a picture, such as a geodesic."""
-
-    kind: Literal["fan", "shortest", "axis"]
-    points: str
-    """Little-endian float32 in base64, three for each point."""
-
-
-@dataclass(frozen=True, slots=True)
-class MarkView:
-    """A marked place with a letter; it does not move and cannot be dragged."""
-
-    label: str
-    x: float
-    y: float
-    z: float
-
-
-@dataclass(frozen=True, slots=True)
-class Curves:
-    """Lines and marks that do not move; they replace those that were sent before."""
-
-    picture: int
-    curves: tuple[CurveView, ...]
-    marks: tuple[MarkView, ...]
-    note: str
-    """What they show, in a sentence; may be empty."""
-
-
-Notice = Welcome | Lab | Controls | Refused | Shared | Equations | Download | Surface | Curves
+Notice = (
+    Welcome | Lab | Controls | Refused | Announced | Shared | Equations | Download | Surface | Field | Curves
+    | Catalogue | Alive
+)  # fmt: skip
 NOTICES: Final[tuple[type, ...]] = (
-    Welcome, Lab, Controls, Refused, Shared, Equations, Download, Surface, Curves
+    Welcome, Lab, Controls, Refused, Announced, Shared, Equations, Download, Surface, Field, Curves, Catalogue, Alive,
 )  # fmt: skip

@@ -126,9 +126,10 @@ def _union(name: str, kinds: tuple[type, ...]) -> str:
 def _export_formats() -> str:
     lines = ["/** The files that the studio exports, in the order of the menu. */", "export const EXPORT_FORMATS = ["]
     for one in export_formats.FORMATS:
-        shown = {"kind": one.kind, "label": one.label, "note": one.note, "ending": one.ending}
+        made = "studio" if one.kind in typing.get_args(export_formats.Kind) else "page"
+        shown = {"kind": one.kind, "label": one.label, "note": one.note, "ending": one.ending, "by": made}
         words = "".join(f'{key}: "{value}", ' for key, value in shown.items())
-        lines.append(f"  {{ {words}readable: {str(one.readable).lower()} }},")
+        lines.append(f"  {{ {words}readable: {str(one.readable).lower()}, film: {str(one.film).lower()} }},")
     return "\n".join([*lines, "] as const;"])
 
 
@@ -184,9 +185,9 @@ def _reader() -> str:
     if offset != messages.HEADER.size:
         raise TypeError(f"FrameHeader takes {offset} bytes, but messages.HEADER packs {messages.HEADER.size}.")
     lines.append(f"  let offset = {offset};")
+    # All processors that browsers run on store numbers as the studio sends them, little-endian.
     lines += ["  const take = (length: number): Float64Array => {",
-              "    const numbers = new Float64Array(length);",
-              "    for (let i = 0; i < length; i++) numbers[i] = view.getFloat64(offset + 8 * i, true);",
+              "    const numbers = new Float64Array(data, offset, length);",
               "    offset += 8 * length;",
               "    return numbers;",
               "  };"]  # fmt: skip

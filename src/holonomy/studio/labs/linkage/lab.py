@@ -17,7 +17,9 @@ from holonomy.studio.labs.base import AbstractLab, ButtonEffect, Coordinates, Dr
 from holonomy.studio.labs.linkage import sphere, view
 from holonomy.studio.labs.linkage.settings import (
     DESCRIPTOR,
+    EVERYWHERE,
     MOST_RODS,
+    STARTS,
     TABLE,
     fan,
     has_surface,
@@ -79,9 +81,11 @@ class LinkageLab(AbstractLab):
     # ── The motion ────────────────────────────────────────────────────────────────────────────────
 
     def start(self, settings: Settings) -> State:
-        """A motion that comes everywhere on the sphere."""
-        n = rods(settings) - 1
-        x, v = np.linspace(0.9, -0.4, n), np.linspace(-0.3, 1.2, n)
+        n, where = rods(settings) - 1, settings.choices.get("start", EVERYWHERE)
+        if where in STARTS:
+            x, v = (np.array(given) for given in STARTS[where])
+        else:
+            x, v = np.linspace(0.9, -0.4, n), np.linspace(-0.3, 1.2, n)
         x = x / np.linalg.norm(x)
         v = v - (v @ x) * x
         return _whole(settings, x, 1.1 * v / np.linalg.norm(v))
@@ -99,7 +103,7 @@ class LinkageLab(AbstractLab):
         return np.concatenate([x, q[n:]]), np.concatenate([w - (w @ x) * x, v[n:]])
 
     def carried(self, old: Settings, new: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates) -> State:
-        if rods(old) != rods(new):
+        if rods(old) != rods(new) or old.choices.get("start") != new.choices.get("start"):
             return self.start(new)
         if self.structure(old) == self.structure(new) and (self.numbers(old) == self.numbers(new)).all():
             return q, v  # colours and lines only: both routes go on
@@ -117,7 +121,8 @@ class LinkageLab(AbstractLab):
             a, motion = marked(settings, "a"), self._shortest(settings, kernel)
             if a is None or motion is None:
                 raise Refusal("Mark two different configurations first; then there is a shortest motion between them.")
-            return ButtonEffect(settings, *_whole(settings, a, motion.velocity / _TRAVEL), play=True)
+            state = _whole(settings, a, motion.velocity / _TRAVEL)
+            return ButtonEffect(settings, *state, play=True, stop_after=_TRAVEL)
         return super().pressed(settings, kernel, name, q, v)
 
     # ── The picture ───────────────────────────────────────────────────────────────────────────────
@@ -128,6 +133,12 @@ class LinkageLab(AbstractLab):
     def anchors(self, settings: Settings) -> Float[np.ndarray, "anchors d"]:
         half = settings.parameters["base"] / 2
         return np.array([[-half, 0.0, 0.0], [half, 0.0, 0.0]])
+
+    def placed(self, settings: Settings, q: Coordinates) -> Float[np.ndarray, "points 3"]:
+        x, base = q[: rods(settings) - 1], settings.parameters["base"]
+        hinges = sphere.hinges(rods(settings), base, x) - [base / 2, 0.0]
+        own = np.concatenate([np.pad(hinges, ((0, 0), (0, 1))), sphere.placed(x)[None]])
+        return own if route(settings) == "none" else np.concatenate([own, own])  # both routes begin in the same state
 
     def dragged(
         self, settings: Settings, kernel: Kernel, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from jaxtyping import Float
 
-from holonomy.studio.labs.base import Coordinates, LabDescriptor
+from holonomy.studio.labs.base import Coordinates, LabDescriptor, Preset
 from holonomy.studio.labs.settings import Choice, Parameter, Settings, SettingsTable, Toggle, never
 from holonomy.viewer.protocol.messages import Option, PictureView
 
@@ -17,11 +18,56 @@ MOST_RODS: Final = 6
 _EDGE: Final = 0.02
 """How near the base comes to the ends of its range, where the configurations degenerate."""
 
+EVERYWHERE: Final = "everywhere"
+STARTS: Final[dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]]] = {
+    "refocus": ((-0.57, 0.193, 0.799), (0.4, 0.9, 0.07)),
+    "conjugate": ((0.707, 0.707, 0.0), (0.0, 0.3, 1.0)),
+    "saddle": ((0.35, 0.92, 0.15), (0.9, -0.3, -0.3)),
+    # 1.5 s before the geodesic of a base of 3 that passes the pole (1, 0, 0) with velocity (0, 0.88, 0.66)
+    "pole": ((0.19642765, 0.86385707, -0.46386113), (0.64617072, 0.19392231, 0.63477394)),
+}
+"""Points and directions in which motions start; both are scaled onto the sphere and its tangent plane."""
+
+
+def _preset(name: str, label: str, note: str, numbers: dict[str, float], picture: int, **options: str) -> Preset:
+    toggles = {"fan": True} if "fan_length" in numbers else {}
+    return Preset(name, label, Settings(numbers, {"start": name, **options}, toggles), note, picture)
+
+
 DESCRIPTOR: Final = LabDescriptor(
     "linkage",
     "Sphere linkage",
     (PictureView("plane", "Linkage", "plane"), PictureView("configurations", "Sphere of configurations", "surface")),
-)
+    (
+        Preset("four", "Four rods", note="A free motion that comes everywhere on the sphere."),
+        _preset(
+            "refocus", "Refocusing fan", "Geodesics from one point in all directions come together again.",
+            {"base": 3.0, "fan_length": 4.2}, 1,
+        ),
+        _preset(
+            "conjugate", "Conjugate points", "Beyond them neighbouring geodesics cross, and none is the shortest.",
+            {"base": 3.5, "fan_length": 5.0}, 1,
+        ),
+        _preset(
+            "saddle", "K < 0", "Where K < 0 geodesics spread faster than in a plane.",
+            {"base": 2.2, "fan_length": 2.0}, 1,
+        ),
+        _preset(
+            "pole", "Through a pole", "The angles φ and t break down at their pole; the point of the sphere does not.",
+            {"base": 3.0}, 0, route="chart",
+        ),
+        Preset(
+            "five", "Five rods", Settings({"rods": 5.0}, {}, {}),
+            "Configurations form a sphere of three dimensions; no picture shows it.",
+        ),
+        Preset(
+            "six", "Six rods", Settings({"rods": 6.0}, {}, {}),
+            "A sphere of four dimensions, and still no pole to fall over.",
+        ),
+    ),
+    sentence="Rods between two pins without forces: motions are geodesics on the sphere of configurations.",
+    hint="Drag a hinge, or the point on the sphere",
+)  # fmt: skip
 
 
 def rods(settings: Settings) -> int:
@@ -60,7 +106,7 @@ def with_mark(settings: Settings, letter: str, x: Coordinates) -> Settings:
 def without_marks(settings: Settings) -> Settings:
     """The settings without both marks."""
     kept = {name: value for name, value in settings.parameters.items() if name not in _MARKS}
-    return Settings(kept, settings.choices, settings.toggles)
+    return replace(settings, parameters=kept)
 
 
 _MARKS: Final = tuple(f"{letter}{i}" for letter in "ab" for i in "123")
@@ -69,10 +115,17 @@ _FIELDS: Final = (
     Option("bending", "|II|²", "Total bending of the sphere in the space of hinges."),
 )
 _ROUTES: Final = (
-    Option("none", "none", "The motion on the sphere alone."),
-    Option("chart", "angles φ, t", "Christoffel symbols in the angles, which are singular at the poles."),
-    Option("embedding", "embedding", "Every hinge accelerates by II(v, v), normal to the sphere of configurations."),
-    Option("rods", "rods", "Hinges as particles connected by rods: constraints with multipliers."),
+    Option("none", "Nothing", "The motion on the sphere alone."),
+    Option("chart", "Angles φ, t", "Christoffel symbols in the angles, which are singular at the poles."),
+    Option("embedding", "Embedding", "Every hinge accelerates by II(v, v), normal to the sphere of configurations."),
+    Option("rods", "Rods", "Hinges as particles connected by rods: constraints with multipliers."),
+)
+_STARTS: Final = (
+    Option(EVERYWHERE, "Everywhere", "A motion that comes everywhere on the sphere."),
+    Option("refocus", "Refocusing", "Geodesics from here come together again, for a base of 3."),
+    Option("conjugate", "Conjugate points", "Geodesics from here cross, for a base of 3.5."),
+    Option("saddle", "Negative curvature", "K < 0 here, for a short base."),
+    Option("pole", "To the pole", "Passes near the pole of the angles φ and t, for a base of 3."),
 )
 
 TABLE: Final = SettingsTable(
@@ -101,7 +154,8 @@ TABLE: Final = SettingsTable(
     ),
     choices=(
         Choice(name="field", label="Colour by", options=_FIELDS, default="gauss", exists=has_surface),
-        Choice(name="route", label="Second route", options=_ROUTES, default="none", structural=True),
+        Choice(name="start", label="Start", options=_STARTS, default=EVERYWHERE, exists=has_surface),
+        Choice(name="route", label="Compare with", options=_ROUTES, default="none", structural=True),
     ),
     toggles=(
         Toggle(

@@ -53,6 +53,27 @@ def coordinates(place: Point, count: int) -> Float[np.ndarray, " count"]:
     return place[[2, 0, 1]][:count]
 
 
+def hinges(rods: int, base: float, x: Float[np.ndarray, " count"]) -> Float[np.ndarray, "hinges 2"]:
+    r"""The moving hinges at a point of the sphere, by the map of `models.linkages.sphere_map` on the host.
+
+    A chain of k rods on a base of length d opens at most to \(\alpha = \arccos\frac{d^2+1-(k-1)^2}{2d}\) at its far
+    end. Its last rod stands at the angle \(\alpha x_j/\sqrt{\sum_{i\ge j}x_i^2}\).
+    """
+    end, found = np.array([base, 0.0]), []
+    for j in range(rods - 2):
+        k, d = rods - j, float(np.linalg.norm(end))
+        rest = float(np.linalg.norm(x[j:]))
+        part = x[j] / rest if rest > 0 else 0.0
+        angle = part * np.arccos(np.clip((d * d + 1 - (k - 1) ** 2) / (2 * d), -1.0, 1.0))
+        c, s = np.cos(angle), np.sin(angle)
+        end = end - np.array([[c, -s], [s, c]]) @ end / d
+        found.append(end)
+    half = end / 2
+    height = np.sqrt(max(0.0, 1.0 - float(half @ half))) * np.sign(x[-1])
+    across = np.array([-end[1], end[0]]) / float(np.linalg.norm(end))
+    return np.array([half + height * across, *found[::-1]])
+
+
 def grid() -> Float[np.ndarray, "vertices 3"]:
     """Points of the sphere at the vertices of the picture's mesh, row by row; see `messages.Surface`."""
     polar = np.pi * np.arange(ROWS) / (ROWS - 1)
@@ -68,16 +89,25 @@ def grid() -> Float[np.ndarray, "vertices 3"]:
 def coloured(kernel: Kernel, numbers: np.ndarray, field: str, picture: int) -> messages.Surface:
     """The sphere with its curvature or bending."""
     values = kernel.routines["fields"](numbers, grid())[0 if field == "gauss" else 1]
-    low, high = _bulk(values)
+    signed = field == "gauss"
+    low, high = (0.0 - _bulk(-values, values < 0)[1], _bulk(values, values > 0)[1]) if signed else _bulk(values)
     symbol, label, unit = FIELDS[field]
     return messages.Surface(
-        picture, ROWS, COLUMNS, symbol, label, unit, low, high, float(values.min()), float(values.max()), packed(values)
-    )
+        picture, ROWS, COLUMNS, symbol, label, unit, low, high, float(values.min()), float(values.max()),
+        packed(values), signed=signed,
+    )  # fmt: skip
 
 
-def _bulk(values: np.ndarray) -> tuple[float, float]:
-    """Between these lie the values on all but `_CLIPPED` per cent of the round sphere at either end."""
+def _bulk(values: np.ndarray, where: np.ndarray | None = None) -> tuple[float, float]:
+    """Between these lie the values on all but `_CLIPPED` per cent of the round sphere at either end.
+
+    With `where`, of that part of it only; zeros where there is no such part.
+    """
     area = np.repeat(np.sin(np.pi * np.arange(ROWS) / (ROWS - 1)), COLUMNS)
+    if where is not None:
+        values, area = values[where], area[where]
+    if not len(values):
+        return 0.0, 0.0
     order = np.argsort(values)
     share = np.cumsum(area[order]) / area.sum()
     low, high = np.searchsorted(share, [0.01 * _CLIPPED, 1.0 - 0.01 * _CLIPPED])

@@ -120,7 +120,10 @@ _BESIDE: Final = {
 
 
 def _seen(rods: int, route: str, system: hl.System, q: Any, v: Any) -> Observed:
-    """Channels: energy, point, velocity, tensions, bending, force of the rods; the other route's energy, distance."""
+    """Channels: energy, point, velocity, tensions, bending, force of the rods, speeds of hinges, angles of rods, K.
+
+    Of another route its energy and the distance follow.
+    """
     link = linkage(rods, system.parameters)
     surface = link.surface
     x, w = q[: rods - 1], v[: rods - 1]
@@ -129,7 +132,10 @@ def _seen(rods: int, route: str, system: hl.System, q: Any, v: Any) -> Observed:
     tensions = forces.tensions(surface, x, w, jnp.zeros(()))
     bending = surface.bending(x, w, w)
     size = jnp.stack([_size(surface.product(bending, bending)), _rod_force(rates, tensions)])
-    channels = [kinetic[None], x, w, tensions, size]
+    speeds = jax.vmap(lambda rate: _size(jnp.sum(rate * rate)))(rates)
+    channels = [kinetic[None], x, w, tensions, size, speeds, _rod_angles(surface, hinges)]
+    if rods == SURFACE_RODS:
+        channels.append(fields(surface, x)[0][None])
     points = [_drawn(surface, hinges), _placed(x)[None]]
     if route != "none":
         there, moving = hinges_of(link, route, q[rods - 1 :], v[rods - 1 :])
@@ -153,6 +159,14 @@ def _rod_force(rates: Any, tensions: Any) -> Any:
     still = jnp.zeros((1, 2))
     apart = jnp.diff(jnp.concatenate([still, rates, still]), axis=0)
     return _size(jnp.sum(tensions * jnp.sum(apart * apart, axis=1)))
+
+
+def _rod_angles(surface: Surface, hinges: Any) -> Any:
+    """The direction of each rod from the left pin to the right one, against the base."""
+    left = jnp.zeros((1, 2))
+    right = jnp.stack([surface.base, jnp.zeros_like(surface.base)])[None]
+    steps = jnp.diff(jnp.concatenate([left, hinges, right]), axis=0)
+    return jnp.arctan2(steps[:, 1], steps[:, 0])
 
 
 def _drawn(surface: Surface, hinges: Any) -> Any:

@@ -116,6 +116,7 @@ def snippet(settings: Settings, t: float, x: Coordinates, v: Coordinates, steps:
             "throw=False,",
             ")",
             "print(run.certificate)",
+            'run.plot().savefig("linkage.png")  # each coordinate over time',
             "",
         ]
     )
@@ -193,29 +194,59 @@ def _channels(rods: int, second: bool) -> tuple[messages.ChannelView, ...]:
             "bending", _BENDING.symbol, "Bending of the path", _BENDING.unit, "Bending", None, 0, highlight=True
         ),
         messages.ChannelView(
-            "pull", _FORCE.symbol, "Force of the rods", _FORCE.unit, "Bending", None, 1, highlight=True
+            # Dashed: it lies on the other curve as long as the motion is a geodesic.
+            "pull",
+            _FORCE.symbol,
+            "Force of the rods",
+            _FORCE.unit,
+            "Bending",
+            None,
+            1,
+            ghost=True,
+            highlight=True,
         ),
     ]
-    if second:
-        channels += [
-            messages.ChannelView(
-                "second_kinetic",
-                f"{_KINETIC.symbol}′",
-                "Kinetic energy by the second route",
-                _KINETIC.unit,
-                "Energy",
-                ghost=True,
-            ),
-            messages.ChannelView(
-                "divergence",
-                QUANTITIES["distance"].symbol,
-                "Distance of the two routes",
-                QUANTITIES["distance"].unit,
-                "Divergence",
-                logarithmic=True,
-            ),
-        ]
-    return tuple(channels)
+    return (*channels, *_further(rods), *(_of_second_route() if second else ()))
+
+
+def _of_second_route() -> tuple[messages.ChannelView, ...]:
+    return (
+        messages.ChannelView(
+            "second_kinetic",
+            f"{_KINETIC.symbol}′",
+            "Kinetic energy by the second route",
+            _KINETIC.unit,
+            "Energy",
+            ghost=True,
+        ),
+        messages.ChannelView(
+            "divergence",
+            QUANTITIES["distance"].symbol,
+            "Distance of the two routes",
+            QUANTITIES["distance"].unit,
+            "Divergence",
+            logarithmic=True,
+        ),
+    )
+
+
+def _further(rods: int) -> list[messages.ChannelView]:
+    """Speeds of hinges, angles of rods, and for four rods the curvature."""
+    speed, gauss = QUANTITIES["speed"], QUANTITIES["gauss"]
+    speeds = [
+        messages.ChannelView(
+            f"speed{i}", symbol(speed.symbol, i), f"Speed of hinge {i}", speed.unit, "Speeds", None, i - 1
+        )
+        for i in range(1, rods)
+    ]
+    angles = [
+        messages.ChannelView(
+            f"angle{i}", symbol("α", i), f"Angle of rod {i}", _ANGLE.unit, "Angles of rods", TURN, i - 1
+        )
+        for i in range(1, rods + 1)
+    ]
+    curved = messages.ChannelView("gauss", gauss.symbol, "Gaussian curvature", gauss.unit, "Curvature", None, 0)
+    return [*speeds, *angles, *((curved,) if rods == SURFACE_RODS else ())]
 
 
 def _plots(rods: int, second: bool) -> tuple[messages.PlotView, ...]:
@@ -223,7 +254,9 @@ def _plots(rods: int, second: bool) -> tuple[messages.PlotView, ...]:
     plots = [
         messages.PlotView("Rod tensions", "time", ("t",), tensions, _WINDOW),
         messages.PlotView("Bending and force", "time", ("t",), ("bending", "pull"), _WINDOW),
-        messages.PlotView("Point on the sphere", "time", ("t",), tuple(f"x{i}" for i in range(1, rods)), _WINDOW),
+        messages.PlotView("Curvature along the motion", "time", ("t",), ("gauss",), _WINDOW)
+        if rods == SURFACE_RODS
+        else messages.PlotView("Point on the sphere", "time", ("t",), tuple(f"x{i}" for i in range(1, rods)), _WINDOW),
     ]
     if second:
         plots[2:] = [messages.PlotView("Distance of the two routes", "time", ("t",), ("divergence",), _WINDOW)]

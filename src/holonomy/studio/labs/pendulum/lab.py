@@ -1,7 +1,8 @@
 r"""The Pendulum lab: any number of bobs on rods or springs, in the plane, under gravity.
 
 On rods the coordinates are the angles \(\theta_i\) from the downward vertical, on springs the bobs' Cartesian ones.
-Channels of the compiled code: kinetic, potential, (elastic,) total, the angles, their rates, (the strains).
+Channels of the compiled code: kinetic, potential, (elastic,) total, the angles, their rates, (the strains,)
+then speeds, tensions and momenta.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from holonomy.models.pendulums.inverse_kinematics import chain_points, reach
 from holonomy.studio.compile.kernel import Kernel
 from holonomy.studio.labs.base import AbstractLab, ButtonEffect, Coordinates, Drawing, State
 from holonomy.studio.labs.pendulum import view
-from holonomy.studio.labs.pendulum.settings import DESCRIPTOR, METHODS, TABLE, elastic, links
+from holonomy.studio.labs.pendulum.settings import DESCRIPTOR, METHODS, SAME_METHOD, TABLE, elastic, links
 from holonomy.studio.labs.settings import Refusal, Settings, Structure, each_of
 
 if TYPE_CHECKING:
@@ -28,13 +29,17 @@ _LARGEST_BOB: Final = 0.06
 """Radius of the heaviest bob in the picture, as a fraction of the extent."""
 _OF_ROD: Final = 0.3
 """Largest part of the shorter rod beside it that a bob covers, so that rods can be seen."""
-_SMALLEST_BOB: Final = 0.006
+_SMALLEST_BOB: Final = 0.002
+_LAST_BOB: Final = 0.014
+"""The least radius of the last bob, which leaves the trail and is pulled at: the end of a chain stays visible."""
 _IMPLICIT: Final = ("gauss2", "gauss3", "symplectic")
 _IMPLICIT_LINKS: Final = 12
 """With more links an implicit method's dense equations cannot keep up with the clock."""
 _LONGEST: Final = 3.0
 """How far a drag stretches a spring, times its length."""
 _METHODS: Final = tuple(option.value for option in METHODS)
+_STARTS: Final = {"raised": (2.0, 2.6), "level": (np.pi / 2, np.pi / 2), "upright": (np.pi - 0.02, np.pi - 0.1)}
+"""Angles of the first and of the last link at the start; those between are evenly spaced."""
 _SOON: Final = 10
 """Numbers of links that are compiled ahead."""
 
@@ -49,12 +54,19 @@ class PendulumLab(AbstractLab):
 
     def adjusted(self, settings: Settings) -> Settings:
         count = links(settings)
-        if settings.choices["method"] in _IMPLICIT and count > _IMPLICIT_LINKS:
+        used = [settings.choices["method"], *([settings.choices["ghost_method"]] if settings.toggles["ghost"] else [])]
+        if count > _IMPLICIT_LINKS and any(name in _IMPLICIT for name in used):
             raise Refusal(
                 f"An implicit method is too slow for {count} links; with more than {_IMPLICIT_LINKS}, choose "
                 "Runge–Kutta 4 or explicit Euler."
             )
         return settings
+
+    def structure(self, settings: Settings) -> Structure:
+        """With the ghost's own method, where there is a ghost that has one."""
+        found, method = super().structure(settings), settings.choices["ghost_method"]
+        own = settings.toggles["ghost"] and method not in (SAME_METHOD, settings.choices["method"])
+        return (*found, ("ghost_method", method)) if own else found
 
     def likely(self, settings: Settings) -> tuple[Structure, ...]:
         here, count = self.structure(settings), links(settings)
@@ -72,12 +84,15 @@ class PendulumLab(AbstractLab):
 
     def start(self, settings: Settings) -> State:
         count = links(settings)
-        q = np.linspace(2.0, 2.6, count) if count > 1 else np.array([2.0])
+        first, last = _STARTS[settings.choices["start"]]
+        q = np.linspace(first, last, count) if count > 1 else np.array([first])
         if elastic(settings):
             q = chain_points(q, _lengths(settings))[1:].ravel()
         return q, np.zeros_like(q)
 
     def carried(self, old: Settings, new: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates) -> State:
+        if old.choices["start"] != new.choices["start"]:
+            return self.start(new)
         if links(old) != links(new):
             q, v = _resized(old, new, q, v)
         if elastic(old) and not elastic(new):
@@ -115,6 +130,9 @@ class PendulumLab(AbstractLab):
     def drawing(self, settings: Settings) -> Drawing:
         return view.drawing(settings)
 
+    def placed(self, settings: Settings, q: Coordinates) -> Float[np.ndarray, "links 2"]:
+        return q.reshape(-1, 2) if elastic(settings) else chain_points(q, _lengths(settings))[1:]
+
     def dragged(
         self, settings: Settings, kernel: Kernel, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]
     ) -> Coordinates:
@@ -140,8 +158,9 @@ class PendulumLab(AbstractLab):
         size, lengths = np.cbrt(_masses(settings)), _lengths(settings) / self.extents(settings)[0]
         beside = np.minimum(lengths, np.append(lengths[1:], lengths[-1]))
         wanted = _LARGEST_BOB * np.maximum(size / size.max(), 0.4)
-        bobs = tuple(float(r) for r in np.maximum(np.minimum(wanted, _OF_ROD * beside), _SMALLEST_BOB))
-        return bobs * (2 if settings.toggles["ghost"] else 1)
+        bobs = np.maximum(np.minimum(wanted, _OF_ROD * beside), _SMALLEST_BOB)
+        bobs[-1] = max(bobs[-1], _LAST_BOB)
+        return tuple(bobs.tolist()) * (2 if settings.toggles["ghost"] else 1)
 
     def caution(self, settings: Settings) -> str:
         if settings.parameters["damping"] > 0:

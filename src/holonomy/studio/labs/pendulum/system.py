@@ -9,8 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import holonomy as hl
+from holonomy.models.pendulums.pendulum import raw_tensions
 from holonomy.studio.compile.program import Observed, Program
-from holonomy.studio.labs.pendulum.settings import LIBRARY, TABLE
+from holonomy.studio.labs.methods import LIBRARY
+from holonomy.studio.labs.pendulum.settings import TABLE, described
 from holonomy.studio.labs.settings import Settings, Structure, each_of
 
 _PARTS: Final = {
@@ -34,6 +36,7 @@ def program(structure: Structure) -> Program:
         dimension=2 * links if elastic else links,
         method=_method(parts["method"]),
         observe=_seen_elastic if elastic else _seen_rigid,
+        ghost_method=_method(parts["ghost_method"]) if "ghost_method" in parts else None,
     )
 
 
@@ -95,13 +98,19 @@ def _with_numbers(base: hl.System, links: int, elastic: bool, p: dict[str, Any])
 
 
 def _seen_rigid(system: hl.System, t: Any, q: Any, v: Any) -> Observed:
-    kinetic, potential, x = _energies(system, t, q, v)
+    kinetic, potential, x, w = _energies(system, t, q, v)
     energies = jnp.stack([kinetic, potential, kinetic + potential])
-    return jnp.concatenate([energies, q, v]), x, jnp.zeros_like(q)
+    p = system.parameters
+    # Momenta of the angles: what hangs on a rod moves with it, across it.
+    carried = jnp.cumsum((p["masses"][:, None] * w)[::-1], axis=0)[::-1]
+    across = p["lengths"][:, None] * jnp.stack([jnp.cos(q), jnp.sin(q)], axis=1)
+    momenta = jnp.sum(carried * across, axis=1)
+    further = _further(w, raw_tensions(system, t, q, v), momenta[:, None])
+    return jnp.concatenate([energies, q, v, further]), x, jnp.zeros_like(q)
 
 
 def _seen_elastic(system: hl.System, t: Any, q: Any, v: Any) -> Observed:
-    kinetic, potential, x = _energies(system, t, q, v)
+    kinetic, potential, x, w = _energies(system, t, q, v)
     p: Any = system.parameters
     steps, rates = (jnp.diff(jnp.concatenate([jnp.zeros((1, 2)), y.reshape(-1, 2)]), axis=0) for y in (q, v))
     squares = jnp.sum(steps * steps, axis=1)
@@ -110,15 +119,25 @@ def _seen_elastic(system: hl.System, t: Any, q: Any, v: Any) -> Observed:
     angles = jnp.arctan2(steps[:, 0], -steps[:, 1])
     turning = (steps[:, 0] * rates[:, 1] - steps[:, 1] * rates[:, 0]) / squares
     energies = jnp.stack([kinetic, potential, springs, kinetic + potential + springs])
-    return jnp.concatenate([energies, angles, turning, strain]), x, strain
+    further = _further(w, p.stiffness * strain * p.lengths, p.masses[:, None] * w)
+    return jnp.concatenate([energies, angles, turning, strain, further]), x, strain
 
 
-def _energies(system: hl.System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
-    """Kinetic energy, energy in the field of gravity, and where the bobs are."""
+def _further(w: Any, tensions: Any, momenta: Any) -> Any:
+    """Speeds, tensions and momenta, of the links that `described` names."""
+    links = w.shape[0]
+    ends = jnp.asarray(described(links)) - 1
+    speeds = jnp.sqrt(jnp.sum(w * w, axis=1))
+    upper = jnp.asarray(described(links, upper=True)) - 1
+    return jnp.concatenate([speeds[ends], tensions[upper], momenta[ends].ravel()])
+
+
+def _energies(system: hl.System, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any, Any]:
+    """Kinetic energy, energy in the field of gravity, where the bobs are, and their velocities."""
     p, places = system.parameters, system.positions
     x, w = jax.jvp(lambda y: _called(places, t, y, p), (q,), (v,))
     kinetic = 0.5 * jnp.sum(p["masses"] * jnp.sum(w * w, axis=1))
-    return kinetic, p["gravity"] * jnp.sum(p["masses"] * x[:, 1]), x
+    return kinetic, p["gravity"] * jnp.sum(p["masses"] * x[:, 1]), x, w
 
 
 def _called(places: Any, t: Any, q: Any, p: Any) -> Any:

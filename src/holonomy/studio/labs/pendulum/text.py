@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from holonomy.models.catalogue import MOST_LINKS
 from holonomy.studio.labs.base import Coordinates
-from holonomy.studio.labs.pendulum.settings import LIBRARY
+from holonomy.studio.labs.methods import AHEAD, LIBRARY
+from holonomy.studio.labs.methods import steps as steps_of
 from holonomy.studio.labs.settings import Refusal, Settings, each_of
 
 if TYPE_CHECKING:
     from holonomy.studio.labs.pendulum.lab import PendulumLab
 
-_AHEAD: Final = 10.0
-"""Seconds that the exported motion goes on."""
+_PLOTTED: Final = 10
+"""Coordinates that the program plots, at most."""
 
 
 def snippet(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
@@ -21,8 +22,9 @@ def snippet(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: C
     p = settings.parameters
     kind = "hl.ElasticPendulum" if settings.choices["model"] == "elastic" else "hl.Pendulum"
     springs = [f"    stiffness={p['stiffness']!r},"] if settings.choices["model"] == "elastic" else []
-    steps, every = _steps(lab, settings)
+    steps, every = steps_of(lab, settings)
     method, options = LIBRARY[settings.choices["method"]]
+    angles = ", ".join(f'"{name}"' for name in lab.columns(settings)[:_PLOTTED])
     return "\n".join(
         [
             f'"""A pendulum as the Holonomy studio showed it at t = {t:.6g} s."""',
@@ -43,10 +45,11 @@ def snippet(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: C
             f"v = np.array({v.tolist()!r})",
             "",
             "run = hl.simulate(",
-            f"    system, q, v, t + {_AHEAD!r}, t0=t, dt=1 / {steps}, save_every={every},",
+            f"    system, q, v, t + {AHEAD!r}, t0=t, dt=1 / {steps}, save_every={every},",
             f"    method={method.python(**options)}, throw=False,",
             ")",
             "print(run.certificate)",
+            f'run.plot([{angles}]).savefig("pendulum.png")  # each over time; run.plot(x, y) has one against another',
             "",
         ]
     )
@@ -60,7 +63,7 @@ def scene(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: Coo
     if links > MOST_LINKS:
         raise Refusal(f"A scene file holds up to {MOST_LINKS} links; export the Python program for {links}.")
     elastic = settings.choices["model"] == "elastic"
-    steps, every = _steps(lab, settings)
+    steps, every = steps_of(lab, settings)
     method, options = LIBRARY[settings.choices["method"]]
     system = _springs(settings) if elastic else _rods(settings)
     return "\n".join(
@@ -74,7 +77,7 @@ def scene(lab: PendulumLab, settings: Settings, t: float, q: Coordinates, v: Coo
             f"v = {v.tolist()!r}",
             "",
             "[motion]",
-            f"t_end = {float(t) + _AHEAD!r}",
+            f"t_end = {float(t) + AHEAD!r}",
             f'dt = "1/{steps}"',
             f"save_every = {every}",
             f"method = {method.toml(**options)}",
@@ -117,12 +120,6 @@ def _springs(settings: Settings) -> list[str]:
         "[let]",
         *(f's{i} = "{span}"' for i, span in zip(numbers, spans, strict=True)),
     ]
-
-
-def _steps(lab: PendulumLab, settings: Settings) -> tuple[int, int]:
-    """Steps per second, and steps per frame."""
-    dt = lab.step(settings)
-    return round(1 / dt), round(lab.frame_seconds / dt)
 
 
 def _each(settings: Settings, kind: str) -> str:

@@ -17,7 +17,7 @@ from holonomy.viewer.protocol import messages
 TURN: Final = 2 * np.pi
 _ANGLE: Final = KINDS["angle"]
 _LENGTH: Final = KINDS["length"]
-_STRAIN: Final = QUANTITIES["strain"]
+_STRAIN, _SPEED, _TENSION = (QUANTITIES[name] for name in ("strain", "speed", "tension"))
 _MANY: Final = 10
 """With more links the ghost's angles are not channels of their own, and only the last bob leaves a trail."""
 _WINDOW: Final = 40.0
@@ -41,7 +41,7 @@ def drawing(settings: Settings) -> Drawing:
         channels=own if not ghost else own + _of_ghost(own[:shown]) + _CHAOS,
         rods=_rods(links, elastic, False) + (_rods(links, elastic, True) if ghost else ()),
         plots=_plots(links, elastic, ghost),
-        actions=(messages.ActionView("ghost", "Restart the ghost close to the pendulum"),) if ghost else (),
+        actions=(messages.ActionView("ghost", "Restart the ghost"),) if ghost else (),
         anchors=1,
     )
 
@@ -124,7 +124,39 @@ def _channels(links: int, elastic: bool) -> tuple[messages.ChannelView, ...]:
         )
         for i in range(1, links + 1)
     ]
-    return (*energies, *angles, *rates, *(strains if elastic else ()))
+    return (*energies, *angles, *rates, *(strains if elastic else ()), *_further(links, elastic))
+
+
+def _further(links: int, elastic: bool) -> list[messages.ChannelView]:
+    """Speeds, tensions, and the momenta of the coordinates."""
+    ends = table.described(links)
+    speeds = [
+        messages.ChannelView(
+            f"speed{i}", symbol(_SPEED.symbol, i), f"Speed of bob {i}", _SPEED.unit, "Speeds", None, i - 1
+        )
+        for i in ends
+    ]
+    tensions = [
+        messages.ChannelView(
+            f"tension{i}", symbol(_TENSION.symbol, i), f"Tension of link {i}", _TENSION.unit, "Tensions", None, i - 1
+        )
+        for i in table.described(links, upper=True)
+    ]
+    if elastic:
+        momenta = [
+            messages.ChannelView(
+                f"p{axis}{i}", symbol(f"p{axis}", i), f"Momentum of bob {i} along {axis}", "kg m/s",
+                f"Momenta along {axis}", None, i - 1,
+            )
+            for i in ends
+            for axis in "xy"
+        ]  # fmt: skip
+    else:
+        momenta = [
+            messages.ChannelView(f"p{i}", symbol("p", i), f"Momentum of angle {i}", "kg m²/s", "Momenta", None, i - 1)
+            for i in ends
+        ]
+    return [*speeds, *tensions, *momenta]
 
 
 def _of_ghost(channels: tuple[messages.ChannelView, ...]) -> tuple[messages.ChannelView, ...]:

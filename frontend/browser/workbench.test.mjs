@@ -1,0 +1,92 @@
+// The Workbench: systems that are no presets, typed and moving; mistakes told at their characters.
+
+import assert from "node:assert/strict";
+import { describe } from "node:test";
+import { withPage as onPage } from "./harness.mjs";
+import { numbersIn, settled, stateOf, timePast, until } from "./studio.mjs";
+
+const withPage = (name, test) => onPage(name, test, { lab: "#/workbench" });
+const EMPTY = { positions: "", masses: "", potential: "", lines: "", constraints: "", forces: "", definitions: "" };
+
+const SYSTEMS = {
+  "a bead on a parabola": {
+    coordinates: "s length",
+    lagrangian: "m*(1 + 4*a^2*s^2)*s_dot^2/2 - m*g*a*s^2",
+    parameters: "m = 1, a = 0.5, g = 9.81",
+    start: "s = 1",
+  },
+  "a particle on a rod, in Cartesian coordinates": {
+    coordinates: "u length, w length",
+    lagrangian: "",
+    positions: "u, w",
+    masses: "m",
+    potential: "m*g*w",
+    constraints: "u^2 + w^2 = l^2",
+    parameters: "m = 1, g = 9.81, l = 1",
+    start: "u = l, w = 0",
+  },
+  "a damped cart with a spring": {
+    coordinates: "z length, chi angle",
+    lagrangian: "(M + m)*z_dot^2/2 + m*l*cos(chi)*z_dot*chi_dot + m*l^2*chi_dot^2/2 + m*g*l*cos(chi) - k*z^2/2",
+    forces: "z = -c*z_dot",
+    parameters: "M = 2, m = 1, l = 1, g = 9.81, k = 10, c = 0.3",
+    start: "z = 0.3, chi = 1",
+  },
+};
+
+/** Open the groups of texts that are closed, since a box must be seen to be typed into. */
+async function open(page) {
+  await page.locator('[data-text="coordinates"] textarea:enabled').waitFor({ state: "attached", timeout: 600_000 });
+  await page.evaluate(() => {
+    for (const group of document.querySelectorAll("details.group")) group.open = true;
+  });
+  const widths = await page.$$eval("[data-text]", (all) => all.map((e) => e.querySelector("textarea").clientWidth / e.clientWidth));
+  assert.ok(Math.min(...widths) > 0.9, `boxes take ${widths} of the column`);
+}
+
+/** Type a text as one would: all of it, then leave the box. */
+async function type(page, name, value) {
+  await page.evaluate(() => {
+    for (const group of document.querySelectorAll("details.group")) group.open = true;
+  });
+  const box = page.locator(`[data-text="${name}"] textarea`);
+  await box.fill(value);
+  await box.blur();
+  await settled(page);
+}
+
+const refusals = (page) => page.locator("[data-refusal]").count();
+
+describe("the Workbench", () => {
+  for (const [name, texts] of Object.entries(SYSTEMS))
+    withPage(`moves ${name}, typed one text after the other`, async (page) => {
+      await open(page);
+      let began = 0;
+      for (const [setting, value] of Object.entries({ ...EMPTY, ...texts })) {
+        began = Date.now();
+        await type(page, setting, value);
+      }
+      await until(page, async () => (await refusals(page)) === 0);
+      const size = texts.coordinates.split(",").length;
+      const start = numbersIn(await stateOf(page));
+      assert.equal(start.length, 1 + 2 * size);
+      console.log(`# ${name}: from the last text to its picture in ${Date.now() - began} ms`);
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Play" }).click();
+      await timePast(page, start[0] + 0.2);
+      assert.notDeepEqual(numbersIn(await stateOf(page)).slice(1, 1 + size), start.slice(1, 1 + size));
+    });
+
+  withPage("marks the characters that are wrong, and keeps what was typed", async (page) => {
+    await open(page);
+    const wrong = "m*l^2*theta_dot^2/2 + m*h*l*cos(theta)";
+    await type(page, "lagrangian", wrong);
+    const box = page.locator('[data-text="lagrangian"]');
+    await box.locator("mark").waitFor();
+    assert.equal(await box.locator("mark").innerText(), "h");
+    assert.match(await page.locator('[data-refusal="lagrangian"]').innerText(), /uses "h", which is not defined/);
+    assert.equal(await box.locator("textarea").inputValue(), wrong);
+    await type(page, "lagrangian", wrong.replace("h*l", "g*l"));
+    await until(page, async () => (await refusals(page)) === 0);
+  });
+});

@@ -1,0 +1,30 @@
+// What drawings are made with: a 2-D canvas, or a pen that writes SVG.
+
+export type Pen = Pick<
+  CanvasRenderingContext2D,
+  | "fillStyle"
+  | "strokeStyle"
+  | "lineWidth"
+  | "lineJoin"
+  | "lineCap"
+  | "globalAlpha"
+  | "font"
+  | "textAlign"
+  | "textBaseline"
+  | "beginPath"
+  | "closePath"
+  | "moveTo"
+  | "lineTo"
+  | "arc"
+  | "rect"
+  | "fill"
+  | "stroke"
+  | "clip"
+  | "save"
+  | "restore"
+  | "translate"
+  | "rotate"
+  | "fillRect"
+  | "fillText"
+  | "setLineDash"
+>;
