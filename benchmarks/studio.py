@@ -1,4 +1,7 @@
-"""The studio under load: a real server process, and pages in this one, on the cores that are there."""
+"""The studio from a cold start, under load and in a browser: a real server process, and pages on the cores there are.
+
+python benchmarks/studio.py [cold [LAB...] | load | page]
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,9 @@ from pathlib import Path
 
 from websockets.asyncio.client import ClientConnection, connect
 
+from holonomy.studio.compile import preset_code
+from holonomy.studio.labs import all_labs
+from holonomy.studio.labs.base import PRESET, AbstractLab
 from holonomy.viewer.protocol import messages
 from holonomy.viewer.protocol.codec import encode
 
@@ -24,6 +30,22 @@ PAGES = 30
 SECONDS = 8.0
 DRAGS = 400
 RECONNECTS = 1000
+SETTLE = 8.0
+"""Seconds after which the processes of the server have started."""
+CHOICES = {
+    "pendulum": (
+        ("100 links", messages.SetParameter("links", 100.0, True)),
+        ("37 links", messages.SetParameter("links", 37.0, True)),
+        ("37 springs", messages.SetChoice("model", "elastic")),
+        ("12 springs", messages.SetParameter("links", 12.0, True)),
+        ("12 springs, Gauss with 3 stages", messages.SetChoice("method", "gauss3")),
+    ),
+    "linkage": (
+        ("5 rods", messages.SetParameter("rods", 5.0, True)),
+        ("6 rods", messages.SetParameter("rods", 6.0, True)),
+        ("6 rods, with the route of rods beside", messages.SetChoice("route", "rods")),
+    ),
+}
 
 
 class Server:
@@ -58,6 +80,22 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @property
+    def work(self) -> float:
+        """Seconds of processor time of the server and of its worker processes so far."""
+        stats = {}
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                pid, _, rest = path.read_text().partition(" ")
+            except OSError:  # it has just ended
+                continue
+            fields = rest.rpartition(")")[2].split()
+            stats[int(pid)] = (int(fields[1]), sum(int(field) for field in fields[11:15]))
+        own = {self.process.pid}
+        while more := {pid for pid, (parent, _) in stats.items() if parent in own} - own:
+            own |= more
+        return sum(stats[pid][1] for pid in own if pid in stats) / os.sysconf("SC_CLK_TCK")
+
+    @property
     def load(self) -> tuple[int, int, int]:
         """Resident kilobytes, threads and open files of the server's own process."""
         root = Path("/proc") / str(self.process.pid)
@@ -72,6 +110,8 @@ class Page:
         self._server = server
         self.times: list[float] = []
         self.frame: messages.Frame | None = None
+        self.settings: dict[str, object] = {}
+        self.ready = False
         self.news = asyncio.Event()
         self.reading = True
 
@@ -112,8 +152,13 @@ class Page:
                 self.frame = messages.unpack(message)
                 await self.send(messages.Seen(self.frame.sequence))
                 self.news.set()
-            elif json.loads(message)["type"] == "refused":
+                continue
+            notice = json.loads(message)
+            if notice["type"] == "refused":
                 print(message, file=sys.stderr)
+            elif notice["type"] == "controls":
+                self.ready = notice["phase"] == "ready"
+                self.settings = notice["parameters"] | notice["choices"] | notice["toggles"] | notice["texts"]
 
 
 async def opened(server: Server, count: int) -> list[Page]:
@@ -176,6 +221,53 @@ async def cold(server: Server) -> None:
     await page.close()
 
 
+async def first_motion(lab: AbstractLab, name: str) -> tuple[float, float, float]:
+    """Seconds from opening a preset in a fresh server without compiled code to its picture and to its motion, and the
+    seconds of processor time until then: those do not depend on what else the machine does."""
+    wanted = lab.preset(name)
+    values = {**wanted.parameters, **wanted.choices, **wanted.toggles, **wanted.texts}.items()
+    with tempfile.TemporaryDirectory() as cache, Server(cache) as server:
+        begin, before = time.perf_counter(), server.work
+        page = await Page(server).open(lab=lab.name)
+        await page.send(messages.Act(PRESET + name), messages.Play())
+        await page.until(lambda frame: values <= page.settings.items())
+        picture = time.perf_counter() - begin
+        await page.until(lambda frame: frame.time > 0 and page.ready and values <= page.settings.items())
+        motion, work = time.perf_counter() - begin, server.work - before
+        await page.close()
+    return picture, motion, work
+
+
+async def cold_presets(labs: list[AbstractLab]) -> None:
+    """Every preset of these labs."""
+    print("| lab | preset | seconds to the picture | seconds to motion | of processor time |", flush=True)
+    print("| --- | --- | --- | --- | --- |", flush=True)
+    slowest = 0.0
+    for lab in labs:
+        for preset in lab.descriptor.presets:
+            picture, motion, work = await first_motion(lab, preset.name)
+            slowest = max(slowest, motion)
+            print(f"| {lab.title} | {preset.label} | {picture:.1f} | {motion:.1f} | {work:.1f} |", flush=True)
+    print(f"\nThe slowest takes {slowest:.1f} s to its motion (asked: 3 s).", flush=True)
+
+
+async def cold_choices(labs: list[AbstractLab]) -> None:
+    """Structures that no preset has, in a server that has run for some seconds."""
+    print("\n| lab | choice | seconds to motion |\n| --- | --- | --- |", flush=True)
+    for name, choices in ((lab.name, CHOICES[lab.name]) for lab in labs if lab.name in CHOICES):
+        with tempfile.TemporaryDirectory() as cache, Server(cache) as server:
+            page = await Page(server).open(lab=name)
+            await page.send(messages.Play())
+            await page.until(lambda frame: frame.time > 0)
+            await asyncio.sleep(SETTLE)
+            for label, command in choices:
+                begin, old = time.perf_counter(), page.frame.revision if page.frame else 0
+                await page.send(command)
+                await page.until(lambda frame, old=old, page=page: frame.revision > old and page.ready)
+                print(f"| {name} | {label} | {time.perf_counter() - begin:.1f} |", flush=True)
+            await page.close()
+
+
 async def crowd(server: Server) -> None:
     """Many pages at once, and what one of them can do to the others."""
     pages = await opened(server, PAGES)
@@ -222,8 +314,30 @@ def _two(numbers: list[float]) -> str:
     return f"{min(numbers):.0f}, {statistics.median(numbers):.0f}"
 
 
-async def main() -> None:
-    """Print the table."""
+async def cold_start(names: list[str]) -> None:
+    """Print the tables of cold starts, of the labs named or of all."""
+    labs = [lab for lab in all_labs() if lab.name in names or not names]
+    subprocess.run([sys.executable, "-m", preset_code.__name__], check=True, stdout=subprocess.DEVNULL)
+    print("## The studio from a cold start\n")
+    print("Each preset in a server that has just started, with nothing compiled on disk and the presets' code shipped")
+    print("as in a wheel; the time runs from the page's first message.\n")
+    await cold_presets(labs)
+    await cold_choices(labs)
+    print()
+
+
+def page() -> None:
+    """Print the table of a page's main thread, in a real browser."""
+    print("\n## The studio's page\n")
+    print("A pendulum of ten links swings in a browser that draws WebGL in software, on the same cores.\n")
+    print("| what | found | asked |\n| --- | --- | --- |", flush=True)
+    root = Path(__file__).resolve().parents[1]
+    command = [sys.executable, str(root / "scripts" / "node.py"), "npm", "run", "--silent", "frames"]
+    subprocess.run(command, check=False)
+
+
+async def load() -> None:
+    """Print the table of the studio under load."""
     print("## The studio under load\n")
     print("Server, pages and compilers share the same cores.\n")
     print("| what | found | asked |\n| --- | --- | --- |", flush=True)
@@ -234,6 +348,17 @@ async def main() -> None:
             await crowd(server)
         with Server(cache) as server:
             await reconnects(server)
+
+
+async def main() -> None:
+    """Print the tables that were asked for, or all."""
+    what, *names = sys.argv[1:] or ["all"]
+    if what in ("cold", "all"):
+        await cold_start(names)
+    if what in ("load", "all"):
+        await load()
+    if what in ("page", "all"):
+        page()
 
 
 if __name__ == "__main__":
