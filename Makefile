@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help studio test checks demo proof fuzz compat newest bench docs clean lock sbom wheel format lint types unit frontend browser python python-dev node pages
+.PHONY: help studio test checks demo proof fuzz compat newest bench docs pictures clean lock sbom notebooks wheel format lint types unit frontend browser python python-dev node pages
 
 help:
 	@echo "make studio   set up, then open the studio in a browser"
@@ -20,8 +20,10 @@ help:
 	@echo "make fuzz     damaged formulas, scenes, messages and run files for some minutes"
 	@echo "make compat   test the oldest and the newest supported Python, each with its locked packages"
 	@echo "make newest   test the newest packages of the index, whatever the lock says"
+	@echo "make notebooks  try the notebook views in JupyterLab and marimo"
 	@echo "make bench    measure against peers"
 	@echo "make docs     build the site into site/"
+	@echo "make pictures make the studio's pictures in docs/images again"
 	@echo "make wheel    build the wheel into dist/"
 	@echo "make format   put Python and frontend files in their standard form"
 	@echo "make lock     write the hashed requirements files anew"
@@ -60,7 +62,7 @@ types: python-dev
 	$(BIN)/basedpyright
 
 # All that needs no quiet machine, two at a time; in most folders without run-time types and everywhere with XLA's quick
-# compilation: `make proof` checks types, with the compilation that users get, as `make compat` has for the newest set.
+# compilation: `make proof` checks types, with the compilation that users get, as `make newest` does.
 # Node and the pages are set up among them.
 checks: python-dev
 	@$(BIN)/python scripts/checks.py $(ARGS)
@@ -93,11 +95,20 @@ compat: pages
 newest: pages
 	@$(PYTHON) scripts/compat.py newest $(ARGS)
 
-bench: python-dev
+# The studio's pictures in docs/images; make pictures ARGS="studio_dark studio_phone" for some.
+pictures: python-dev node pages
+	$(NODE) npm run --silent pictures -- $(ARGS)
+
+# The notebook views in a real JupyterLab and in marimo; both are installed into .cache.
+notebooks: python-dev node pages
+	@$(BIN)/python scripts/notebooks.py
+
+bench: python-dev node pages
 	$(BIN)/python scripts/bench.py $(ARGS)
 
 # ── Housekeeping ─────────────────────────────────────────────────────────────────────────────────
 wheel: python
+	$(BIN)/python -m holonomy.studio.compile.preset_code
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
 format: python-dev node

@@ -22,21 +22,23 @@ AT_ONCE = 2
 # The longest checks, in the order in which they begin; the others follow by name.
 FIRST = (
     "pages",
-    "tests/motion/events",
-    "tests/systems/contact",
     "tests/project",
     "tests/systems/constraints",
+    "tests/studio/labs",
+    "tests/motion/events",
+    "types",
     "tests/motion/methods",
-    "tests/trace",
     "tests/geometry",
     "tests/motion",
-    "tests/spaces",
-    "tests/models",
-    "tests/motion/loops",
-    "tests/motion/run",
-    "types",
-    "tests/systems",
     "tests/show",
+    "tests/models",
+    "tests/motion/run",
+    "tests/systems",
+    "tests/spaces",
+    "tests/systems/bodies",
+    "tests/systems/contact",
+    "tests/trace",
+    "tests/motion/loops",
 )
 # Rooms whose folders are checks of their own, and those that are too short for that.
 LONG = ("motion", "systems", "studio")

@@ -143,14 +143,25 @@ def install(level: str = "dev") -> None:
         done(f"installed-{level}", fingerprint)
 
 
+def openings() -> subprocess.Popen[bytes] | None:
+    """A process that traces what each lab of the studio opens with, if this Python has what that needs."""
+    if importlib.util.find_spec("jax") is None or importlib.util.find_spec("holonomy") is None:
+        return None
+    command = [sys.executable, "-m", "holonomy.studio.compile.preset_code", "openings"]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def build() -> None:
-    """Make the pages of the studio, unless they came from these very sources."""
+    """Make the pages of the studio, unless they came from these very sources, and meanwhile what its labs open with."""
     fingerprint = digest(SOURCES)
     made = (STATIC / "index.html", STATIC / "player" / "player.js")
     if not (once("built", fingerprint) and all(file.exists() for file in made)):
+        traced = openings()
         install("run")
         npm("run", "--silent", "build")
         done("built", fingerprint)
+        if traced is not None:
+            traced.wait()
 
 
 def main(arguments: list[str]) -> None:
