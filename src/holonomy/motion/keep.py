@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import jax
 import numpy as np
@@ -89,7 +89,7 @@ class Keeper(Rows):
             raise ValueError(f"save takes names of variables and functions of (t, q, v); got {what!r}.")
         system = self._problem.system
         frame = Frame(system.coordinates, system.parameters, system.space, system.parametric)
-        given = frame.given(frame.of_state(what), velocity=True)
+        given = frame.given(frame.of_state(cast("ArrayFunction", what)), velocity=True)
         function = frame.trace(f"function {name!r} of save", given, frame.example(velocity=True))[0]
         engine = Engine("xla")
 

@@ -21,6 +21,7 @@ from holonomy.trace.function import Function, trace
 from holonomy.types import AnyArray, ArrayFunction, Numbers, ScalarFunction
 
 F = TypeVar("F", bound="ArrayFunction | None")
+OfState = TypeVar("OfState", bound=Callable[..., object])
 
 # Arguments of a function by their shapes, the parameters last where it has any.
 Example: TypeAlias = tuple[jax.ShapeDtypeStruct | Parameters, ...]
@@ -52,7 +53,7 @@ class Frame:
         return cast("F", shaped.of_rows(self._blocks, function, places, covector))
 
     @staticmethod
-    def of_state(function: Callable[..., Any]) -> Callable[..., Any]:
+    def of_state(function: OfState) -> OfState:
         """A function of (t, q, v, p), where one of (t, q, v) was given for a system with parameters."""
         try:
             given = inspect.signature(function).parameters.values()
@@ -61,7 +62,7 @@ class Frame:
         if any(p.kind is p.VAR_POSITIONAL for p in given):
             return function
         places = [p for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
-        return function if len(places) != 3 else lambda *args: function(*args[:3])
+        return function if len(places) != 3 else cast("OfState", lambda *args: function(*args[:3]))
 
     def row(self, value: AnyArray) -> AnyArray:
         """A user's value for q or v as a row of numbers."""
