@@ -109,6 +109,53 @@ def _number(system, q, v):
     return jnp.sum(jnp.sin(a)), a
 
 
+LEAVES = 421
+PARENT = np.arange(1, LEAVES) // 4
+SCATTERED = np.random.default_rng(7).permutation(LEAVES)
+CHILD, ABOVE = SCATTERED[1:], SCATTERED[PARENT]
+
+
+def _tree(own):
+    """A Lagrangian whose mass matrix is that of a tree with branches of four, in an order that is no band."""
+    return lambda t, q, v: (
+        0.5 * jnp.sum(own * v * v) + 0.5 * jnp.sum((1 + 0.3 * jnp.cos(q[CHILD])) * (v[CHILD] + v[ABOVE]) ** 2)
+    )
+
+
+def test_a_tree_is_eliminated_sparsely():
+    system = hl.System.from_lagrangian(_tree(0.05), space=hl.Euclidean(LEAVES))
+    entries = LEAVES + 2 * (LEAVES - 1)
+    wanted = f"sparse ({entries} entries, eliminated sparsely), depends on positions, {LEAVES} coordinates"
+    assert str(system.structure) == wanted
+    q, v = np.random.default_rng(2).uniform(-0.5, 0.5, (2, LEAVES))
+    structured = mass_checks.regular(system, 0.3, q, v)
+    assert structured.mass is not None
+    assert structured.mass.pairs is not None
+    found = jax.jit(quantities.ambient_acceleration)(structured, np.float64(0.3), jnp.asarray(q), jnp.asarray(v))
+    np.testing.assert_allclose(found, _acceleration_of_tree(q, v), rtol=1e-12, atol=1e-12)
+
+
+def _acceleration_of_tree(q, v):
+    """The same by hand, with the whole matrix."""
+    factor, speed, rate = 1 + 0.3 * np.cos(q[CHILD]), v[CHILD] + v[ABOVE], -0.3 * np.sin(q[CHILD])
+    whole, force = 0.05 * np.eye(LEAVES), np.zeros(LEAVES)
+    for a in (CHILD, ABOVE):
+        np.add.at(force, a, -rate * v[CHILD] * speed)
+        for b in (CHILD, ABOVE):
+            np.add.at(whole, (a, b), factor)
+    np.add.at(force, CHILD, 0.5 * rate * speed**2)
+    return np.linalg.solve(whole, force)
+
+
+def test_a_tree_without_mass_somewhere_is_refused_and_one_that_is_indefinite_is_dense():
+    q = jnp.zeros(LEAVES)
+    singular = hl.System.from_lagrangian(_tree(0.0), space=hl.Euclidean(LEAVES))
+    with pytest.raises(ValueError, match=r"singular at q in the coordinates x\d+"):
+        mass_checks.regular(singular, 0.0, q, q)
+    indefinite = hl.System.from_lagrangian(_tree(-0.5), space=hl.Euclidean(LEAVES))
+    assert mass_checks.regular(indefinite, 0.0, q, q).mass is None
+
+
 TURNS = (
     lambda x, a: x[::-1],
     lambda x, a: jnp.roll(x, a),

@@ -144,6 +144,17 @@ def _take(x: Float[Array, " n"], index: AnyArray) -> Array:
 
 def eliminate(size: int, pairs: Int[np.ndarray, "entries 2"]) -> Elimination:
     """The elimination of a matrix of so many unknowns whose entries off the diagonal are these pairs, each once."""
+    found = _eliminated(size, pairs, None)
+    assert found is not None
+    return found
+
+
+def eliminate_sparsely(size: int, pairs: Int[np.ndarray, "entries 2"]) -> Elimination | None:
+    """The same where the matrix stays sparse: as long as it never has more entries than at first, until it is small."""
+    return _eliminated(size, pairs, len(pairs))
+
+
+def _eliminated(size: int, pairs: np.ndarray, most: int | None) -> Elimination | None:
     near: list[set[int]] = [set() for _ in range(size)]
     for i, j in pairs.tolist():
         near[i].add(j)
@@ -158,6 +169,10 @@ def eliminate(size: int, pairs: Int[np.ndarray, "entries 2"]) -> Elimination:
         for k in level:
             _remove(k, near)
         left.difference_update(level)
+        if most is not None and sum(len(near[k]) for k in left) > 2 * most:
+            return None
+    if most is not None and len(left) > REST:
+        return None
     if len(left) > _MOST_REST:
         raise ValueError(
             f"The conditions of these bodies depend on each other so much that {len(left)} of {size} multipliers would "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -96,6 +96,8 @@ def judged(system: System, held: AnyArray | None, miss: Number, called: str) -> 
             f"no value there: start elsewhere."
         )
     definite = _DEFINITE[system.mass.kind](system, system.mass, entries, called)
+    if system.mass.kind == "sparse" and not definite:
+        return replace(system, mass=None)  # elimination without exchanges is for positive definite matrices
     return system if definite == system.definite else replace(system, definite=definite)
 
 
@@ -177,7 +179,34 @@ def _arrow(system: System, structure: MassStructure, held: np.ndarray, called: s
     return bool(np.all(held[0, inner] > 0) and np.all(values > 0))
 
 
-_DEFINITE = {"diagonal": _diagonal, "block-diagonal": _blocks, "banded": _band, "arrow": _arrow}
+def _sparse(system: System, structure: MassStructure, held: np.ndarray, called: str) -> bool:
+    from scipy.sparse import coo_array, csc_array, eye_array
+    from scipy.sparse.linalg import splu
+
+    order, n = structure.elimination, structure.size
+    assert order is not None
+    assert structure.pairs is not None
+    zero = np.flatnonzero(held[:n] == 0)
+    if zero.size:
+        raise _singular(system, zero, called)
+    pivots = np.asarray(order.factor(jnp.asarray(held[:n]), jnp.asarray(held[n:])).independence)
+    if np.min(pivots) > _LEAST:  # NaN where the matrix is not positive definite
+        return True
+    size = np.sqrt(np.abs(held[:n]))
+    row, column = structure.pairs.value.T
+    above: Any = coo_array((held[n:] / (size[row] * size[column]), (row, column)), shape=(n, n))
+    scaled: Any = csc_array(above + above.T + coo_array((np.sign(held[:n]), (np.arange(n),) * 2), shape=(n, n)))
+    # regular, and the nearer to singular the more of the direction without mass in a solution
+    factors = splu(csc_array(scaled + 16 * np.finfo(float).eps * eye_array(n)))
+    direction = factors.solve(probe(system))
+    taking = np.abs(factors.solve(direction / np.linalg.norm(direction)))
+    if not np.linalg.norm(taking) < 1 / (2 * _LEAST):  # inverse iteration: 1 over the least eigenvalue
+        where = np.flatnonzero(taking > 1e-3 * np.max(taking))
+        raise _singular(system, where[np.argsort(-taking[where], kind="stable")], called)
+    return False
+
+
+_DEFINITE = {"diagonal": _diagonal, "block-diagonal": _blocks, "banded": _band, "arrow": _arrow, "sparse": _sparse}
 
 
 def _singular(system: System, where: np.ndarray, called: str) -> ValueError:

@@ -17,6 +17,7 @@ import scipy.sparse as sparse
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from holonomy.systems import tracing
+from holonomy.systems.elimination import Elimination, eliminate_sparsely
 from holonomy.trace.by_value import ByValue
 from holonomy.trace.function import Function, trace
 from holonomy.trace.hessian_pattern import Pattern, Sets, hessian_pattern
@@ -43,7 +44,8 @@ class MassStructure:
     \\(\\partial L/\\partial q\\) on v, so that L = T(v) - V(t, q); `width`, rows of the largest block, or entries on
     each side of the diagonal of a band; `entries`, how many can differ from zero; `order`, the coordinates in the
     order in which the matrix has this form, where that is not their own; `starts`, where the blocks begin in it;
-    `border`, the coordinates of an arrow that couple to others.
+    `border`, the coordinates of an arrow that couple to others; `pairs`, of a sparse matrix that stays sparse when it
+    is eliminated, as that of a tree does, the places of its entries above the diagonal.
     """
 
     kind: str
@@ -56,6 +58,7 @@ class MassStructure:
     order: ByValue | None = None
     starts: ByValue | None = None
     border: ByValue | None = None
+    pairs: ByValue | None = None
 
     def __str__(self) -> str:
         form = self.kind
@@ -67,7 +70,7 @@ class MassStructure:
         elif self.kind == "arrow":
             form += f" (diagonal but for {self.width} of the coordinates)"
         elif self.kind == "sparse":
-            form += f" ({self.entries} entries)"
+            form += f" ({self.entries} entries{', eliminated sparsely' if self.pairs else ''})"
         named = {"t": "the time", "q": "positions", "v": "velocities", "p": "parameters"}
         moving = [named[name] for name in self.depends]
         said = f"depends on {', '.join(moving)}" if moving else "constant"
@@ -87,6 +90,11 @@ class MassStructure:
     def border_places(self) -> np.ndarray:
         """The coordinates of an arrow that couple to others."""
         return np.zeros(0, int) if self.border is None else self.border.value
+
+    @property
+    def elimination(self) -> Elimination | None:
+        """How a sparse matrix is eliminated; None where conjugate gradients solve it."""
+        return None if self.pairs is None else _elimination(self.size, self.pairs)
 
     @property
     def solvable(self) -> bool:
@@ -140,7 +148,19 @@ def _form(found: Pattern, depends: tuple[str, ...], inert: bool, separable: bool
     border = _border(pattern)
     if 2 * border.size < n and border.size <= WIDEST_BORDER:
         return MassStructure("arrow", width=border.size, border=ByValue(border), **known)
-    return MassStructure("sparse", **known)
+    return MassStructure("sparse", pairs=_pairs(pattern) if n > LARGEST_DENSE else None, **known)
+
+
+def _pairs(pattern: Sets) -> ByValue | None:
+    """The entries above the diagonal, where the matrix stays sparse when it is eliminated."""
+    above = sparse.coo_array(sparse.triu(pattern, 1))
+    found = ByValue(np.stack([above.row, above.col], axis=1).astype(np.int64))
+    return found if _elimination(pattern.shape[0], found) is not None else None
+
+
+@lru_cache(maxsize=16)
+def _elimination(size: int, pairs: ByValue) -> Elimination | None:
+    return eliminate_sparsely(size, pairs.value)
 
 
 def _band(pattern: Sets, order: np.ndarray) -> int:

@@ -2,22 +2,27 @@ r"""Solves with a mass matrix whose structure is known, from its products with v
 
 A diagonal matrix is its product with the vector of ones. Of blocks and bands the products with a few vectors of zeros
 and ones hold every entry once: as many vectors as a block has rows, or as a band has diagonals. An arrow is eliminated
-down to its border. A sparse matrix is solved by conjugate gradients to round-off, with products alone.
+down to its border. A sparse matrix is eliminated in an order found once, where it stays sparse, as that of a tree
+does; any other is solved by conjugate gradients to round-off, with products alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+from itertools import count as from_zero
 from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.sparse as sparse
 from jaxtyping import Array, Float
 
 from holonomy.systems import dense_solve
 from holonomy.systems.dense_solve import Factored
 from holonomy.systems.mass_structure import MassStructure
+from holonomy.trace.by_value import ByValue
 
 Vector: TypeAlias = Float[Array, " n"]
 Product: TypeAlias = Callable[[Any], Any]
@@ -28,12 +33,12 @@ _ROUNDS = 4  # conjugate gradients restart this often from what is left
 def entries(structure: MassStructure, product: Product, like: Vector) -> Array | None:
     """The entries of the matrix: its diagonal (n,), its blocks (count, k, k) with ones where a block is smaller, or
     its band (k + 1 + k, n) with `band[k + d, i]` the entry (i, i + d), of an arrow its diagonal and the columns of its
-    border (1 + k, n); None of a sparse one."""
+    border (1 + k, n), of a sparse one its diagonal and the entries of its pairs; None where these are not used."""
     n, k = structure.size, structure.width
     if structure.kind == "diagonal":
         return product(jnp.ones_like(like))
     if structure.kind == "sparse":
-        return None
+        return None if structure.pairs is None else _sparse_entries(structure, product, like)
     if structure.kind == "arrow":
         border = structure.border_places
         inner = np.ones(n)
@@ -62,6 +67,30 @@ def entries(structure: MassStructure, product: Product, like: Vector) -> Array |
     return jnp.where(both, blocks, jnp.eye(k, dtype=like.dtype)[None])
 
 
+def _sparse_entries(structure: MassStructure, product: Product, like: Vector) -> Array:
+    """Columns without a common row share one product, in which each of their entries stands alone."""
+    assert structure.pairs is not None
+    n, pairs = structure.size, structure.pairs.value
+    colour = _colours(n, structure.pairs)
+    columns = _products(product, np.arange(n), colour, int(colour.max()) + 1, like)
+    return jnp.concatenate([columns[colour, np.arange(n)], columns[colour[pairs[:, 1]], pairs[:, 0]]])
+
+
+@lru_cache(maxsize=16)
+def _colours(n: int, pairs: ByValue) -> np.ndarray:
+    """A number for each column, different for columns that have a common row."""
+    row, column = pairs.value.T
+    ones = np.ones(len(row), bool)
+    upper: Any = sparse.coo_array((ones, (row, column)), shape=(n, n))
+    pattern: Any = sparse.csr_array(upper + upper.T + sparse.eye_array(n, dtype=bool))
+    near: Any = sparse.csr_array(pattern @ pattern)
+    found = np.full(n, -1)
+    for k in range(n):
+        taken = set(found[near.indices[near.indptr[k] : near.indptr[k + 1]]].tolist())
+        found[k] = next(c for c in from_zero() if c not in taken)
+    return found
+
+
 def _products(product: Product, order: np.ndarray, colour: np.ndarray, count: int, like: Vector) -> Any:
     """The products with the vectors that are one at the places of one colour."""
     seeds = np.zeros((count, order.size))
@@ -86,6 +115,11 @@ def multiplied(structure: MassStructure, held: Array, u: Vector) -> Vector:
         border = structure.border_places
         inner = u.at[border].set(0.0)
         return (held[0] * inner + u[border] @ held[1:]).at[border].set(held[1:] @ u)
+    if structure.kind == "sparse":
+        assert structure.pairs is not None
+        row, column = structure.pairs.value.T
+        off = held[structure.size :]
+        return (held[: structure.size] * u).at[row].add(off * u[column]).at[column].add(off * u[row])
     order, n, k = structure.permutation, structure.size, structure.width
     turned = u[order]
     if structure.kind == "banded":
@@ -99,9 +133,11 @@ def multiplied(structure: MassStructure, held: Array, u: Vector) -> Vector:
 
 def factor(structure: MassStructure, product: Product, like: Vector, definite: bool) -> Factored:
     """A factorisation for `back_substitute` of the matrix with these products with vectors."""
-    if structure.kind == "sparse":
-        return "map", lambda b: jax.lax.custom_linear_solve(product, b, _conjugate_gradients, symmetric=True)
     held = entries(structure, product, like)
+    if structure.kind == "sparse" and held is None:
+        return "map", lambda b: jax.lax.custom_linear_solve(product, b, _conjugate_gradients, symmetric=True)
+    if structure.kind == "sparse":
+        return "map", _by_elimination(structure, product, held)
     if structure.kind == "diagonal":
         return "map", lambda b: b / held
     if structure.kind == "block-diagonal":
@@ -116,6 +152,18 @@ def factor(structure: MassStructure, product: Product, like: Vector, definite: b
         )
 
     return "map", through_band
+
+
+def _by_elimination(structure: MassStructure, product: Product, held: Any) -> Product:
+    order, n = structure.elimination, structure.size
+    assert order is not None
+    own = jax.lax.stop_gradient(held)
+    factors = order.factor(own[:n], own[n:])
+
+    def solve(b: Vector) -> Vector:
+        return jax.lax.custom_linear_solve(product, b, lambda _, r: order.solve(factors, r), symmetric=True)
+
+    return solve
 
 
 def _by_blocks(structure: MassStructure, blocks: Any, definite: bool) -> Product:
