@@ -43,8 +43,10 @@ FIRST = (
 # Rooms whose folders are checks of their own, and those that are too short for that.
 LONG = ("motion", "systems", "studio")
 SHORT = ("scene", "viewer", "testing")
-# Here types are not checked at run time, which would take a quarter of the time: `make proof` checks them.
-UNTYPED = ("systems", "motion", "locomotion", "models", "study", "symmetry", "project")
+# Only here types are checked at run time and native code is optimised, which would take half of the time elsewhere:
+# `make proof` does both in every room.
+TYPED = ("geometry", "study")
+OPTIMISED = ("trace",)
 # Checks that need Node and the built pages, which are set up while others run.
 WITH_PAGES = ("tests", "tests/project", "tests/show", "tests/studio", "frontend", "documents")
 
@@ -83,7 +85,9 @@ def of_tests() -> Iterator[Check]:
     groups.pop("tests/proof", None)
     for name, files in groups.items():
         room = (*name.split("/"), "")[1]
-        settings = {"HOLONOMY_XLA": "quick", "HOLONOMY_TYPES": "0" if room in UNTYPED else "1"}
+        settings = {"HOLONOMY_XLA": "quick", "HOLONOMY_TYPES": "1" if room in TYPED else "0"}
+        if room not in OPTIMISED:
+            settings["HOLONOMY_LLVM"] = "quick"
         yield Check(name, ((str(BIN / "pytest"), "-q", "-m", "not proof", *files),), settings)
 
 

@@ -46,7 +46,7 @@ EVERYTHING = "build,bench,test"
 OLD_WARNINGS = ("-W", "default::DeprecationWarning")
 # `make proof` checks types and compiles as users do, as `make newest` does; the locked sets compile quickly.
 SETTINGS = {"HOLONOMY_MEMORY_LIMIT": "0", "HOLONOMY_TYPES": "0"}
-QUICK_SETTINGS = SETTINGS | {"HOLONOMY_XLA": "quick"}
+QUICK_SETTINGS = SETTINGS | {"HOLONOMY_XLA": "quick", "HOLONOMY_LLVM": "quick"}
 
 IMPORT = "import holonomy; [getattr(holonomy, name) for name in holonomy.__all__]"
 INSTALLED = """

@@ -1,9 +1,10 @@
 """Settings that every test shares.
 
-Four switches, all environment variables:
+Five switches, all environment variables:
 
 - ``HOLONOMY_TYPES=0`` turns off the run time check of shapes and types in the rooms that compute (on by default);
 - ``HOLONOMY_XLA=quick`` asks XLA for code that is compiled faster and runs slower (by default it does what users get);
+- ``HOLONOMY_LLVM=quick`` does not optimise native code, which takes a tenth of the time (by default as for users);
 - ``HOLONOMY_JAX_CACHE=FOLDER`` keeps the code that XLA compiles between runs. By default each run starts without any;
 - ``HOLONOMY_MEMORY_LIMIT=0`` only reports a process that exceeds the limit of `tests/memory.py`, and does not fail.
 """
@@ -13,6 +14,7 @@ import gc
 import os
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from tests.xla_flags import flags
@@ -41,6 +43,7 @@ if os.environ.get("HOLONOMY_TYPES", "1") != "0":
 import holonomy  # noqa: F401, I001  (first, because it turns double precision on before JAX is imported)
 import hypothesis
 import jax
+from holonomy.trace.native import machine
 from tests.memory import (  # noqa: F401  (hooks)
     pytest_configure,
     pytest_runtest_protocol,
@@ -49,6 +52,9 @@ from tests.memory import (  # noqa: F401  (hooks)
 )
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
+
+if os.environ.get("HOLONOMY_LLVM") == "quick":
+    machine.assemble = partial(machine.assemble, quick=True)
 
 # Tracing makes many objects that stay. With the default thresholds, searching them for cycles takes a tenth of the
 # time.

@@ -5,10 +5,10 @@ from importlib.metadata import version
 
 # Tests run in two processes; threads inside each would only take turns on the same cores.
 _SHARED = "--xla_cpu_multi_thread_eigen=false"
-# Most of the time of a test is XLA's compilation. XLA's older code generator takes half as long for the same digits,
-# but is gone after jaxlib 0.11.0; from then on only the optimisation can be lowered, for a quarter less.
-_QUICK_TO_0_11_0 = "--xla_cpu_use_fusion_emitters=false"
+# Much of the time of a test is XLA's compilation. XLA's older code generator takes half as long for the same digits,
+# but is gone after jaxlib 0.11.0. Without optimisation and in one piece, what remains is halved again.
 _QUICK = "--xla_backend_optimization_level=0"
+_QUICK_TO_0_11_0 = f"{_QUICK} --xla_cpu_parallel_codegen_split_count=1 --xla_cpu_use_fusion_emitters=false"
 
 
 def flags() -> str:

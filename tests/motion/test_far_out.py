@@ -1,5 +1,7 @@
 """Carried systems in hyperbolic space: the same motion at any distance from the origin, and after any way."""
 
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -64,8 +66,10 @@ def rod_start():
 CASES = {"particle": (free, particle_start), "orbit": (orbit, orbit_start), "spring": (spring, rod_start)}
 
 
-def momenta(system, run):
-    """The momenta of all isometries of the home, which are conserved, at every saved state."""
+@cache
+def momenta(name):
+    """The momenta of all isometries of the home, which are conserved, as a function of states."""
+    system = CASES[name][0]
     near = hl.Carried(system.space)  # the same arrays, seen from the home
     fields = list(SPACE.killing().values())
 
@@ -76,7 +80,7 @@ def momenta(system, run):
         p = jax.grad(lambda w: system.raw_lagrangian(0.0, x, w))(u).reshape(-1, 4)
         return jnp.stack([jnp.sum(p * jax.vmap(field)(x.reshape(-1, 4))) for field in fields])
 
-    return np.asarray(at(run.q, run.v))
+    return at
 
 
 @pytest.mark.parametrize(
@@ -97,7 +101,7 @@ def test_the_same_motion_at_any_distance(name, method, dt):
         assert run.certificate.engine.startswith("native")
         assert run.certificate.energy_drift_relative < (1e-12 if name == "particle" else 1e-7)
         if method.label != "RK4()":
-            kept = momenta(system, run)
+            kept = np.asarray(momenta(name)(run.q, run.v))
             assert np.max(np.abs(kept - kept[0])) < 1e-12 * np.max(np.abs(kept[0]))
         out = np.asarray(jax.vmap(out_of(far))(run.q))[:, :4]
         # the points carried out lie where they should, as far as arrays can tell: within the body's way of the home
@@ -116,9 +120,9 @@ def test_against_a_run_in_arrays_of_the_space():
     at = place(2.0)
     out = np.asarray(SPACE.isometry_to(at))
     there, rate = ((z.reshape(2, 4) @ out.T).ravel() for z in (x, v))
-    plain = hl.simulate(orbit, there, rate, 2.0, dt=0.05)  # rounding in its arrays grows with time
+    plain = hl.simulate(orbit, there, rate, 2.0, dt=0.05, method=hl.RK4())  # rounding in its arrays grows with time
     far = hl.carry(orbit, at=at)
-    run = hl.simulate(far, *begun(far, x, v), t_end=2.0, dt=0.05)
+    run = hl.simulate(far, *begun(far, x, v), t_end=2.0, dt=0.05, method=hl.RK4())
     scale = np.max(np.abs(plain.q))
     np.testing.assert_allclose(jax.vmap(out_of(far))(run.q), plain.q, rtol=0, atol=1e-12 * scale)
     moved = jax.vmap(lambda q, u: jax.jvp(out_of(far), (q,), (u,))[1])(run.q, run.v)
@@ -237,8 +241,8 @@ def test_products_and_a_radius():
 
 
 def test_engines_and_files(tmp_path):
-    far = hl.carry(orbit)
-    q, v = begun(far, *orbit_start(1.0))
+    far = hl.carry(free)
+    q, v = begun(far, *particle_start())
     native = hl.simulate(far, q, v, 2.0, dt=0.05, method=hl.RK4())
     other = hl.simulate(far, q, v, 2.0, dt=0.05, method=hl.RK4(), engine="xla")
     np.testing.assert_allclose(native.q, other.q, rtol=0, atol=1e-13)
@@ -269,11 +273,10 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="so far out in hyperbolic space"):
         hl.simulate(free, place(18.0), np.zeros(4), 1.0, dt=0.1)
     x = np.asarray(place(2.0))
-    for method in (hl.RK4(), hl.Gauss(3)):
-        with pytest.raises(hl.SimulationError, match=r"hl\.carry") as error:
-            hl.simulate(free, x, np.asarray(SPACE.log(x, place(3.0))), 40.0, dt=0.05, method=method)
-        assert error.value.result.name == "too_far"
-        assert 13.5 < error.value.run.t[-1] < 14.5  # R = 16, where an array places a point to 1e-9
+    with pytest.raises(hl.SimulationError, match=r"hl\.carry") as error:
+        hl.simulate(free, x, np.asarray(SPACE.log(x, place(3.0))), 40.0, dt=0.05)
+    assert error.value.result.name == "too_far"
+    assert 13.5 < error.value.run.t[-1] < 14.5  # R = 16, where an array places a point to 1e-9
     with pytest.raises(ValueError, match="Lagrangian is not invariant"):
         hl.carry(hl.System.from_lagrangian(lambda t, x, v: 0.5 * SPACE.inner(x, v, v) - x[3], space=SPACE))
     hidden = hl.System.from_lagrangian(
