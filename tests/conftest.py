@@ -57,14 +57,16 @@ if os.environ.get("HOLONOMY_LLVM") == "quick":
     machine.assemble = partial(machine.assemble, quick=True)
 
 # Tracing makes many objects that stay. With the default thresholds, searching them for cycles takes a tenth of the
-# time.
+# time. What is imported stays for good and is not searched.
 gc.set_threshold(200_000, 20, 100)
+gc.freeze()
 
 # Code that `tests.memory` releases is read from here when it is needed again. JAX does not write its files atomically,
-# so each process has a folder of its own. Tests that count compilations see these reads too.
+# so each process has a folder of its own. What compiles in a moment is not written, which would take as long. Tests
+# that count compilations see these reads too.
 cache = Path(os.environ.get("HOLONOMY_JAX_CACHE") or os.environ["HOLONOMY_TESTS"])
 jax.config.update("jax_compilation_cache_dir", str(cache / os.environ.get("PYTEST_XDIST_WORKER", "main")))
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 # The same examples on every run and every machine; how long one takes depends on what is compiled already.

@@ -198,7 +198,7 @@ def test_gradients_of_a_system_that_travelled() -> None:
         ]
 
     system = SYSTEMS["double_pendulum"][0]
-    slope = jax.grad(last)
+    slope = jax.jit(jax.grad(last))
     assert slope(9.81, pickle.loads(pickle.dumps(system))) == slope(9.81, system) != 0
 
 

@@ -47,9 +47,12 @@ def raised(loops, angle, rate):
     return ends.ravel(), np.tile([-rate * np.sin(angle), rate * np.cos(angle)], loops + 1)
 
 
-@pytest.mark.parametrize("loops", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("method", [hl.Rattle(2), hl.Radau(3)], ids=lambda m: m.label)
-def test_bars_in_line_are_seen_whatever_their_number(loops, method):
+@pytest.mark.parametrize(
+    ("method", "loops"),
+    [*((hl.Rattle(2), loops) for loops in (2, 3, 4, 5, 6)), (hl.Radau(3), 2), (hl.Radau(3), 3)],
+    ids=lambda x: getattr(x, "label", x),
+)
+def test_bars_in_line_are_seen_whatever_their_number(method, loops):
     """Falling from 45° the cranks come into line; an even number of directions opens unseen by a determinant."""
     run = hl.simulate(
         row_of_four_bars(loops), *raised(loops, np.pi / 4, -1.0), 2.0, dt=0.01, method=method, throw=False
