@@ -137,6 +137,7 @@ describe("the numbers", () => {
       const before = await stateOf(page);
       await setNumber(page, name, value);
       await changed(page, before);
+      await settled(page);
     }
     const [, , , vz] = (await velocitiesOf(page)).slice(0, 4).map(Math.abs);
     assert.ok(vz < 1, "the last is that of the time-like coordinate");
@@ -187,10 +188,7 @@ describe("rods and balls", () => {
     assert.notDeepEqual(await places(page), before);
     await box(page, "size").fill("0.2");
     await box(page, "size").press("Enter");
-    await page
-      .getByText(/overlap by/)
-      .first()
-      .waitFor();
+    await noticeShown(page, /overlap by/);
   });
 });
 

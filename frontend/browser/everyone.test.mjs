@@ -2,28 +2,27 @@
 
 import { describe } from "node:test";
 import { withPage } from "./harness.mjs";
-import { axe, button, settled } from "./studio.mjs";
+import { axe, closed, opened } from "./studio.mjs";
 
 describe("everyone", () => {
   for (const lab of ["pendulum", "linkage", "curved", "swimmer", "workbench"])
     withPage(
       `can use the lab ${lab}`,
       async (page) => {
-        await settled(page);
         await axe(page, "light");
+        const light = await page.evaluate(() => getComputedStyle(document.querySelector(".holonomy")).backgroundColor);
         await page.emulateMedia({ colorScheme: "dark" });
+        await page.waitForFunction((was) => getComputedStyle(document.querySelector(".holonomy")).backgroundColor !== was, light);
         await axe(page, "dark");
-        await button(page, "Equations");
-        await page.locator("dialog[open]").waitFor();
+        await opened(page, "Equations");
         await axe(page, "equations");
-        await page.keyboard.press("Escape");
+        await closed(page);
         await page.locator("summary", { hasText: "Export" }).click();
         await axe(page, "export");
         await page.keyboard.press("Escape");
-        await button(page, "Enlarge plot 1");
-        await page.locator("dialog[open]").waitFor();
+        await opened(page, "Enlarge plot 1");
         await axe(page, "an enlarged plot");
-        await page.keyboard.press("Escape");
+        await closed(page);
         const story = page.locator(".story-title");
         if ((await story.count()) > 0) {
           await story.first().click();

@@ -99,7 +99,7 @@ describe("readouts", () => {
     async (page) => {
       await page.getByText("Physics cannot keep up with the clock").waitFor();
       await unfoldNumerics(page);
-      assert.match(await page.locator('[data-readout="clock"]').innerText(), /^behind/);
+      await page.waitForFunction(() => /^behind/.test(document.querySelector('[data-readout="clock"]').innerText));
       await button(page, "Pause");
       await page.getByText("Physics cannot keep up with the clock").waitFor({ state: "detached" });
     },
@@ -197,11 +197,12 @@ describe("the keyboard", () => {
     await bob.focus();
     await page.keyboard.press("Shift+ArrowDown");
     await changed(page, before);
+    await settled(page);
     assert.ok(Number(await bob.getAttribute("data-y")) < y - 0.1);
     await page.keyboard.press("Control+z");
     await becomes(page, before);
     await page.keyboard.press("PageUp");
-    assert.equal(await page.evaluate(() => document.activeElement.dataset.body), "0");
+    await page.waitForFunction(() => document.activeElement.dataset.body === "0");
   });
 
   withPage("moves a bob on and on while an arrow is held, as one action", async (page) => {
@@ -298,7 +299,8 @@ describe("the page", () => {
       return window.intruder === true;
     });
     assert.equal(ran, false);
-    assert.ok(opened.errors.some((error) => error.includes("Content Security Policy")));
+    const told = () => opened.errors.some((error) => error.includes("Content Security Policy"));
+    await until(opened.page, told, "the browser should say that its policy forbids it");
     await opened.close();
   });
 });

@@ -15,10 +15,11 @@ import { shared, slowTest } from "./harness.mjs";
 import {
   button,
   changed,
+  closed,
   complains,
+  drawn,
   newContext,
   numbersIn,
-  pictures,
   pixels,
   playing,
   python,
@@ -26,6 +27,7 @@ import {
   shown,
   stateOf,
   TEST_LIMIT,
+  tapped,
   timeOf,
   timePast,
   until,
@@ -113,14 +115,16 @@ describe("an exported run", () => {
     "moves by itself, to its end, and starts again",
     "double",
     async (page) => {
-      await playing(page, true);
-      const [before, blue] = [await timeOf(page), "rgb(0, 114, 178)"];
-      await until(page, async () => (await pixels(page, ".stage canvas", blue)) > 100, "a blue bob");
-      await timePast(page, before + 0.2);
-      await page.getByRole("textbox", { name: /Speed/ }).fill("10");
-      await page.keyboard.press("Enter");
+      const speed = async (value) => {
+        await page.getByRole("textbox", { name: /Speed/ }).fill(value);
+        await page.keyboard.press("Enter");
+      };
+      await timePast(page, 0.2); // no one has touched it
+      await until(page, async () => (await pixels(page, ".stage canvas", "rgb(0, 114, 178)")) > 100, "a blue bob");
+      await speed("10");
       await playing(page, false);
       assert.equal(await timeOf(page), 8);
+      await speed("0.1"); // or it might be over before anyone has looked
       await button(page, "Play");
       await playing(page, true);
       await page.waitForFunction(() => Number(document.querySelector("[data-studio]").dataset.time) < 8);
@@ -132,11 +136,11 @@ describe("an exported run", () => {
     assert.deepEqual(numbersIn(await stateOf(page)), rows[0]);
     for (const index of [1, 2]) {
       const before = await stateOf(page);
-      await button(page, "Step forward");
+      await tapped(page, "Step forward");
       assert.deepEqual(numbersIn(await changed(page, before)), rows[index]);
     }
     const before = await stateOf(page);
-    await button(page, "Step back");
+    await tapped(page, "Step back");
     assert.deepEqual(numbersIn(await changed(page, before)), rows[1]);
     await seek(page, 5.004);
     await page.waitForFunction(() => Number(document.querySelector("[data-studio]").dataset.time) === 5);
@@ -151,12 +155,11 @@ describe("an exported run", () => {
       await page.waitForFunction(() => Number(document.querySelector("[data-studio]").dataset.time) === 4);
       await page.locator('[data-stage][data-trails="2"]').waitFor();
       const counts = () => page.locator("[data-rows]").evaluateAll((plots) => plots.map((plot) => Number(plot.dataset.rows)));
-      assert.ok((await counts()).length >= 3);
-      await until(
-        page,
-        async () => (await counts()).every((count) => count === 201),
-        async () => `201 rows in each plot: ${await counts()}`,
-      );
+      const whole = async () => {
+        const found = await counts();
+        return found.length >= 3 && found.every((count) => count === 201);
+      };
+      await until(page, whole, async () => `201 rows in each of at least three plots: ${await counts()}`);
     },
     {
       init: () =>
@@ -184,6 +187,10 @@ describe("an exported run", () => {
   });
 
   withFile("is moved with keys alone", "double", async (page) => {
+    const speed = page.getByRole("textbox", { name: /Speed/ });
+    await speed.fill("0.1"); // or it might be over before anyone has looked
+    await speed.press("Enter");
+    await speed.blur();
     await page.keyboard.press("Shift+ArrowRight");
     await timePast(page, 0.19);
     await page.keyboard.press("r");
@@ -195,9 +202,9 @@ describe("an exported run", () => {
     await page.keyboard.press("?");
     await page.locator("dialog").waitFor();
     assert.doesNotMatch(await page.locator("dialog").innerText(), /computed by Python while you watch/);
-    await page.keyboard.press("Escape");
+    await closed(page);
     await page.keyboard.press("e");
-    await pictures(page, 2);
+    await drawn(page);
     assert.equal(await page.locator("dialog").count(), 0);
   });
 
@@ -256,6 +263,7 @@ describe("an exported run", () => {
       // The page's own policy keeps axe out, as it should; the tester's own world is let in.
       const client = await page.context().newCDPSession(page);
       await client.send("Page.setBypassCSP", { enabled: true });
+      await drawn(page);
       await page.evaluate(readFileSync(axe, "utf8"));
       const found = await page.evaluate(async () =>
         (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(" | ")}`),
@@ -364,11 +372,11 @@ async function touch(page, python) {
   const { x, y, width, height } = await bob.boundingBox();
   await page.mouse.move(x + width / 2, y + height / 2);
   await page.mouse.down();
-  const held = await stateOf(page);
   await page.mouse.move(x + width / 2 - 40, y + height / 2 + 10);
   await page.mouse.up();
-  const dragged = numbersIn(await changed(page, held));
-  assert.notDeepEqual(dragged.slice(1, 3), before.slice(1, 3));
+  // First it comes to rest, then it is elsewhere.
+  const moved = async () => numbersIn(await stateOf(page)).some((value, i) => (i === 1 || i === 2) && value !== before[i]);
+  await until(page, moved, "the bob should be where it was dragged to");
 
   await button(page, "Reset");
   await page.waitForFunction(() => document.querySelector("[data-studio]").dataset.time === "0");

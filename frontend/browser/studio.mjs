@@ -1,7 +1,9 @@
 // A running studio and pages in it, for the browser tests.
 //
 // No test sleeps or depends on how fast the machine is: each waits for a condition, for up to `waitLimit` milliseconds.
-// `settled` waits for the studio to have handled every command of the page; `until` waits for any other condition.
+// `settled` waits for the studio to have handled every command of the page, and for the page to have drawn what came of it;
+// `until` waits for any other condition. Two things come later than what they follow from, and are waited for themselves:
+// Preact runs effects some pictures after it has rendered, and messages of the browser (console, address) come on their own.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -9,6 +11,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { holdUp, JITTER } from "./jitter.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
@@ -56,8 +59,8 @@ export async function startStudio(...labs) {
   const address = await new Promise((resolve, reject) => {
     const listen = (chunk) => {
       said += chunk;
-      const match = /http:\/\/\S+/.exec(said);
-      if (match) resolve(match[0]);
+      const match = /(http:\/\/\S+)\s/.exec(said); // all of it, however it was cut on its way
+      if (match) resolve(match[1]);
     };
     child.stdout.on("data", listen);
     child.stderr.on("data", listen);
@@ -98,6 +101,7 @@ export async function openPage(browser, address, { playing = false, expectErrors
   page.on("pageerror", (error) => errors.push(String(error)));
   await page.goto(address.includes("#") ? address : `${address}#/pendulum`);
   await shown(page);
+  await settled(page); // the first picture comes before the code: buttons and boxes are disabled until that is there
   return {
     page,
     errors,
@@ -113,6 +117,7 @@ export async function openPage(browser, address, { playing = false, expectErrors
 export async function newContext(browser, options) {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(waitLimit);
+  if (JITTER > 0) await context.addInitScript(holdUp, JITTER);
   return context;
 }
 
@@ -199,8 +204,34 @@ export async function settled(page) {
     const late = new Promise((_, reject) => setTimeout(() => reject(new Error(`The studio did not reply within ${limit} ms.`)), limit));
     await Promise.race([talk(), late]);
   }, waitLimit);
-  await pictures(page, 3); // the first draws the frame; Preact renders the readouts after it
+  await drawn(page);
 }
+
+/**
+ * Wait until the page stands still: fonts are there, no chart is due, nothing fades, and three pictures came without a
+ * change of the document. Where time runs, only the pictures are waited for. The page need not be of the studio.
+ */
+export const drawn = (page) =>
+  page.evaluate(async (limit) => {
+    let changes = 0;
+    const watcher = new MutationObserver((records) => (changes += records.length));
+    watcher.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+    // Preact's effects wait for a picture and then for a timer of no time, which is due before this one.
+    const next = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 5)));
+    const busy = () =>
+      document.fonts.status !== "loaded" ||
+      document.querySelector("[data-due]") !== null ||
+      document.getAnimations().some((animation) => animation.playState === "running");
+    const end = performance.now() + limit;
+    for (let still = 0; still < 3; ) {
+      const before = changes;
+      await next();
+      const moves = document.querySelector("[data-studio]")?.dataset.playing === "true";
+      still = !moves && (changes > before || busy()) ? 0 : still + 1;
+      if (performance.now() > end) throw new Error(`The page did not come to rest within ${limit} ms.`);
+    }
+    watcher.disconnect();
+  }, waitLimit);
 
 /** Wait until `look` returns something true, and return it. `what` describes it, or is a function that does. */
 export async function until(page, look, what) {
@@ -268,11 +299,11 @@ export async function becomes(page, wanted) {
 
 /** Wait until time has come past `seconds`. */
 export const timePast = (page, seconds) =>
-  page.waitForFunction((t) => Number(document.querySelector("[data-studio]").dataset.time) > t, seconds);
+  page.waitForFunction((t) => Number(document.querySelector("[data-studio]")?.dataset.time) > t, seconds);
 
 /** Wait until time runs, or is held. */
 export const playing = (page, wanted) =>
-  page.waitForFunction((on) => document.querySelector("[data-studio]").dataset.playing === String(on), wanted);
+  page.waitForFunction((on) => document.querySelector("[data-studio]")?.dataset.playing === String(on), wanted);
 
 /** Let the browser draw this many pictures. */
 export const pictures = (page, count) =>
@@ -287,6 +318,37 @@ export const pictures = (page, count) =>
 
 export async function button(page, name) {
   await page.getByRole("button", { name, exact: true }).click();
+}
+
+/**
+ * Click a button that goes on while it is held. Down and up come at once: between two messages to a busy browser so much time
+ * may pass that the button counts as held.
+ */
+export const tapped = (page, name) =>
+  page.locator(`button[aria-label="${name}"]:enabled`).evaluate((element) => {
+    for (const type of ["pointerdown", "pointerup"])
+      element.dispatchEvent(new PointerEvent(type, { pointerId: 1, bubbles: true, button: 0 }));
+    element.dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 1 }));
+  });
+
+/** Press a button that opens a sheet, and wait until that takes keys: it is opened by an effect. */
+export async function opened(page, name) {
+  await button(page, name);
+  await page.locator("dialog[open]").waitFor();
+}
+
+/** Close the sheet that is open. */
+export async function closed(page) {
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+}
+
+/** The link to the state of this moment; its sheet stays open. */
+export async function sharedLink(page) {
+  await settled(page);
+  await opened(page, "Share");
+  await page.waitForFunction(() => document.querySelector(".share input").value.includes("?s="));
+  return page.getByLabel("Link to this state").inputValue();
 }
 
 export async function handle(page, body) {
@@ -345,9 +407,14 @@ export async function setNumber(page, name, value) {
   await unfold(page, name);
   await box(page, name).fill(String(value));
   await box(page, name).press("Enter");
+  await page.waitForFunction(
+    ([n, v]) => (n === "speed" ? globalThis.probe.controls.speed : globalThis.probe.controls.parameters[n]) === v,
+    [name, value],
+  );
   await hasNumber(page, name, value);
 }
 
+/** Wait until the box of a number shows it; what was typed stands there before the studio has it. */
 export const hasNumber = (page, name, value) =>
   page.waitForFunction(([n, v]) => Number(document.querySelector(`[data-parameter="${n}"] input.box`)?.value) === v, [name, value]);
 
@@ -402,25 +469,26 @@ export async function runPython(code, ...files) {
   let [out, err] = ["", ""];
   child.stdout.on("data", (chunk) => (out += chunk));
   child.stderr.on("data", (chunk) => (err += chunk));
-  const status = await new Promise((resolve) => child.once("exit", resolve));
+  const status = await new Promise((resolve) => child.once("close", resolve)); // when all that it printed has come
   assert.equal(status, 0, err);
   return out;
 }
 
 const axeRules = readFileSync(join(root, "frontend", "node_modules", "axe-core", "axe.min.js"), "utf8");
 
-/** What axe finds wrong with the page as it is now: must be nothing. */
+/** What axe finds wrong with the page once it stands still: must be nothing. */
 export async function axe(page, what = "") {
+  await drawn(page); // colours and sheets that are just changing have a contrast of their own
   await page.evaluate(axeRules);
   const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
   assert.deepEqual(
-    violations.map((one) => `${one.id}: ${one.nodes[0].html}`),
+    violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`),
     [],
     what,
   );
 }
 
-/** Let go of what the mouse holds after a rest, so that it is not thrown. */
+/** Let go of what the mouse holds after a rest of the hand, by the clock of its events, so that it is not thrown. */
 export async function letGo(page) {
   await page.waitForTimeout(400);
   await page.mouse.up();

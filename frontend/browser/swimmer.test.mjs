@@ -166,6 +166,6 @@ describe("the controls of the Swimmer lab", () => {
     assert.notEqual(await textOf(page), gait);
     await setNumber(page, "spheres_radius", 0.15);
     assert.equal(await page.locator("[data-parameter=purcell_length]").count(), 0);
-    assert.match(await field(page), /B/);
+    await until(page, async () => /B/.test(await field(page)), "a curvature of the body's frame");
   });
 });

@@ -22,6 +22,7 @@ import {
   settled,
   slider,
   stateOf,
+  tapped,
   timeOf,
   timePast,
   unfold,
@@ -70,16 +71,16 @@ describe("time", () => {
   withPage("steps forward by a sixtieth of a second, and back to the very same bits", async (page) => {
     const states = [await stateOf(page)];
     for (let i = 0; i < 5; i++) {
-      await button(page, "Step forward");
+      await tapped(page, "Step forward");
       states.push(await changed(page, states.at(-1)));
     }
     assert.equal(await timeOf(page), 5 / 60);
     assert.equal(new Set(states).size, 6);
     for (const earlier of states.slice(0, -1).reverse()) {
-      await button(page, "Step back");
+      await tapped(page, "Step back");
       await becomes(page, earlier);
     }
-    await button(page, "Step back");
+    await tapped(page, "Step back");
     await noticeShown(page, /^The motion starts here/);
   });
 
@@ -153,7 +154,7 @@ describe("time", () => {
 describe("dragging", () => {
   withPage("moves the bob to the pointer, at rest, with time held; undo and redo are exact", async (page) => {
     const start = await stateOf(page);
-    await button(page, "Step forward");
+    await tapped(page, "Step forward");
     const before = await changed(page, start);
     const time = await timeOf(page);
     const goal = await drag(page, 1, -120, 150);
@@ -221,7 +222,7 @@ describe("undo and redo", () => {
   // Each does something, and says what must be seen again after undo and after redo.
   const ACTIONS = {
     "a step": async (page, before) => {
-      await button(page, "Step forward");
+      await tapped(page, "Step forward");
       await changed(page, before);
     },
     "a drag": async (page, before) => {

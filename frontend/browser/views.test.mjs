@@ -69,7 +69,7 @@ describe("a typed formula", () => {
     assert.equal(await page.locator(".refusal").count(), 0);
     await button(page, "Undo");
     await settled(page);
-    assert.equal(await box.inputValue(), "x^2 + 1");
+    await until(page, async () => (await box.inputValue()) === "x^2 + 1", "the text before should be back");
   });
 
   withLab("gallery", "is tried after a pause, and letters and spaces in it start nothing else", async (page) => {
@@ -89,7 +89,7 @@ describe("a refused choice", () => {
   withLab("gallery", "goes back, and the reason stands beside it", async (page) => {
     await page.getByText("None", { exact: true }).click();
     await page.locator('[data-refusal="colour"]', { hasText: "A picture needs a colour." }).waitFor();
-    assert.equal(await page.getByRole("radio", { name: "Red" }).isChecked(), true);
+    await until(page, () => page.getByRole("radio", { name: "Red" }).isChecked(), "the choice before should be back");
     await page.getByText("Green", { exact: true }).click();
     await settled(page);
     assert.equal(await page.locator('[data-refusal="colour"]').count(), 0);
@@ -103,7 +103,7 @@ describe("pictures of every kind", () => {
     assert.equal(await page.locator('[data-stage="1"] .tick').count(), 0);
     const field = page.locator('[data-stage="2"]');
     await until(page, async () => (await field.getAttribute("data-field")) === "F -1 2", "The field should be drawn.");
-    assert.ok(Number(await field.getAttribute("data-contours")) > 5);
+    await until(page, async () => Number(await field.getAttribute("data-contours")) > 5, "lines of equal height");
     assert.deepEqual(
       (await field.locator(".axis").allTextContents()).filter((text) => text.includes("/")),
       ["a / m", "b / m"],
@@ -181,7 +181,7 @@ describe("a curve on a field", () => {
         await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
       });
       assert.ok(drawn.length > 10 && drawn.length <= 64, `${drawn.length} points`);
-      assert.equal(await page.locator("[data-knot]").count(), drawn.length);
+      await until(page, async () => (await page.locator("[data-knot]").count()) === drawn.length, "a knot at each point");
     },
     { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
   );
@@ -208,6 +208,7 @@ describe("a picture", () => {
     await until(page, async () => Number(await stage.getAttribute("data-zoom")) > 1.5, "The wheel should zoom.");
     const zoom = Number(await stage.getAttribute("data-zoom"));
     await until(page, async () => Math.abs((await pixelsPerMetre(page, 0)) - zoom * scale) < 2, "The axes should follow.");
+    await settled(page); // the body moves with the next picture
     const kept = await middle(body);
     assert.ok(Math.hypot(kept[0] - first[0], kept[1] - first[1]) < 1.5, "What is under the pointer stays there.");
     const { x, y } = await stage.boundingBox();
@@ -268,7 +269,8 @@ describe("a picture", () => {
 describe("a new lab", () => {
   withLab("toy", "of under 150 lines has a preset, a plot, a field, undo and export", async (page) => {
     await page.locator('[data-stage="1"][data-field]').waitFor();
-    assert.ok(Number(await page.locator('[data-stage="1"]').getAttribute("data-contours")) > 4);
+    const contours = async () => Number(await page.locator('[data-stage="1"]').getAttribute("data-contours"));
+    await until(page, async () => (await contours()) > 4, "lines of equal height");
     const start = await stateOf(page);
     await stride(page, 2);
     const moved = await stateOf(page);

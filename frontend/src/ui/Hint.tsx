@@ -23,7 +23,9 @@ export function Hint({ lab }: { lab: string }) {
     return studio.onFrame(() => {
       const now = performance.now();
       if (!hint.current) return;
-      if (!measured?.handle.isConnected || now > measured.until) measured = measure(hint.current, now);
+      // While time is held, frames are few, and each may be drawn because the page has just taken another shape.
+      const old = !measured?.handle.isConnected || now > measured.until || !studio.controls.peek()?.playing;
+      if (old) measured = measure(hint.current, now);
       if (measured) place(hint.current, measured);
     });
   }, [shown]);

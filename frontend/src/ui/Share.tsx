@@ -10,10 +10,11 @@ export function ShareDialog({ close }: { close: () => void }) {
   const studio = useStudio();
   const box = useRef<HTMLInputElement>(null);
   const [said, setSaid] = useState("");
-  useEffect(() => {
+  useState(() => {
+    // Before anything is shown: the last document was kept for a reload, and is of an earlier moment.
     studio.shared.value = null;
     studio.send({ type: "share" });
-  }, []);
+  });
   const document = studio.shared.value;
   const lab = studio.lab.value?.name ?? "";
   const address = document === null ? "" : new URL(writeFragment(lab, document), location.href).href;

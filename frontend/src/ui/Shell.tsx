@@ -37,7 +37,10 @@ export function Shell({ keys }: { keys: Document | HTMLElement }) {
     };
     return listen(keys, studio, { help: () => setSheet("help"), equations: () => setSheet("equations"), present });
   }, []);
-  useEffect(() => studio.onFrame((frame) => describe(root.current!, frame, studio.controls.value?.playing ?? false)), []);
+  useEffect(() => {
+    let drawn = 0;
+    return studio.onFrame((frame) => describe(root.current!, frame, studio.controls.value?.playing ?? false, drawn++));
+  }, []);
 
   return (
     <div class={view?.pictures.length === 0 ? "laboratory plots-only" : "laboratory"} ref={root} data-studio data-lab={view?.name}>
@@ -150,10 +153,13 @@ function spoken(view: LabView, frame: Frame): string {
   return `${t("Held at {} seconds.", fixed(frame.time, 2))} ${places.join(", ")}.${energy}`;
 }
 
-/** The exact state, for whoever reads the page with a program: always when time is held, now and then when it runs. */
-function describe(root: HTMLElement, frame: Frame, playing: boolean): void {
+/**
+ * The exact state, for whoever reads the page with a program: always when time is held, and with every sixth frame that is
+ * drawn when it runs. Their own numbers do not count: a slow page leaves frames out, and might leave out every sixth.
+ */
+function describe(root: HTMLElement, frame: Frame, playing: boolean, drawn: number): void {
   root.dataset.time = String(frame.time);
   root.dataset.playing = String(playing);
   root.dataset.revision = String(frame.revision);
-  if (!playing || frame.sequence % 6 === 0) root.dataset.state = bits(frame.time, frame.q, frame.v);
+  if (!playing || drawn % 6 === 0) root.dataset.state = bits(frame.time, frame.q, frame.v);
 }

@@ -40,13 +40,17 @@ export function useChart(view: LabView, spec: ChartSpec, fontSize?: number): { r
       place.dataset.points = String(drawn.points);
       const now = performance.now();
       turns.drew(drawn, now);
+      delete place.dataset.due;
       next = now + (now - before) / SHARE;
     };
     const stop = studio.onFrame((frame) => {
       clearTimeout(later);
       const now = performance.now();
       if (turns.has(drawn, frame.sequence, now) && now >= next) draw(frame.time);
-      else later = setTimeout(() => draw(frame.time), Math.max(LATEST, next - now));
+      else {
+        later = setTimeout(() => draw(frame.time), Math.max(LATEST, next - now));
+        place.dataset.due ??= ""; // for whoever reads the page with a program: what is drawn is not the latest
+      }
     });
     return () => {
       stop();
