@@ -407,10 +407,11 @@ export async function setNumber(page, name, value) {
   await unfold(page, name);
   await box(page, name).fill(String(value));
   await box(page, name).press("Enter");
-  await page.waitForFunction(
-    ([n, v]) => (n === "speed" ? globalThis.probe.controls.speed : globalThis.probe.controls.parameters[n]) === v,
-    [name, value],
-  );
+  const taken = ([n, v]) => {
+    const { controls } = globalThis.probe ?? {}; // a page that is only measured has none
+    return !controls || (n === "speed" ? controls.speed : controls.parameters[n]) === v;
+  };
+  await page.waitForFunction(taken, [name, value]);
   await hasNumber(page, name, value);
 }
 
