@@ -107,8 +107,10 @@ describe("readouts", () => {
       playing: true,
       init: () => {
         // Every frame says that it is late: bit 4 of its flags, the second number of its head.
-        const own = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage");
-        Object.defineProperty(WebSocket.prototype, "onmessage", {
+        let kind = WebSocket.prototype;
+        while (!Object.hasOwn(kind, "onmessage")) kind = Object.getPrototypeOf(kind);
+        const own = Object.getOwnPropertyDescriptor(kind, "onmessage");
+        Object.defineProperty(kind, "onmessage", {
           set(listener) {
             own.set.call(this, (event) => {
               if (typeof event.data !== "string")
