@@ -310,6 +310,24 @@ def test_any_time_seen_can_be_gone_to_exactly_across_changes_by_hand(simulation)
     assert bits(simulation) == last, "one scrub is one action"
 
 
+@pytest.mark.parametrize(
+    "question", [messages.Share(), messages.Export("csv"), messages.AskEquations(), messages.Seen(0)]
+)
+def test_a_question_of_the_page_in_the_middle_of_a_gesture_does_not_divide_it(simulation, question):
+    simulation.advance(20 * FRAME)
+    last, gravity = bits(simulation), simulation.controls().parameters["gravity"]
+    for time in (0.2, 0.1, 0.0):
+        simulation.apply(messages.Seek(time, time == 0.0))
+        simulation.apply(question)
+    simulation.apply(messages.Undo())
+    assert bits(simulation) == last
+    for value in (3.0, 2.0, 1.0):
+        simulation.apply(messages.SetParameter("gravity", value, value == 1.0))
+        simulation.apply(question)
+    simulation.apply(messages.Undo())
+    assert simulation.controls().parameters["gravity"] == gravity
+
+
 def test_going_on_from_the_past_leaves_the_other_future_behind(simulation):
     simulation.advance(20 * FRAME)
     simulation.apply(messages.SetParameter("gravity", 2.0, True))

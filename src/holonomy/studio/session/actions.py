@@ -15,9 +15,12 @@ LAYOUT: Final = "layout"
 """The action that changes what the page keeps for itself. The motion has no part in it."""
 SERIES: Final = (
     messages.Step, messages.Seek, messages.SetParameter, messages.SetText, messages.DragMove, messages.DragEnd,
-    messages.Seen,
+    messages.Seen, messages.Share, messages.Export, messages.AskEquations,
 )  # fmt: skip
-"""Commands that come in series which are one action for undo, or that are no actions."""
+"""Commands that come in series which are one action for undo, or that are no actions.
+
+A page asks for its state (`Share`) every other second by itself, in the middle of a gesture too.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
