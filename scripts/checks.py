@@ -49,7 +49,7 @@ SHORT = ("scene", "viewer", "testing")
 # Only here types are checked at run time and native code is optimised, which would take half of the time elsewhere:
 # `make proof` does both in every room.
 TYPED = ("geometry", "study")
-OPTIMISED = ("trace",)
+OPTIMISED = ("trace", "studio")
 # Checks that need Node and the built pages, which are set up while others run.
 WITH_PAGES = ("tests", "tests/project", "tests/show", "tests/studio", "frontend", "documents")
 
