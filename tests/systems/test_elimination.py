@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from holonomy.systems.elimination import REST, eliminate
+from holonomy.systems.tridiagonal import Tridiagonal
 
 _N = 60
 _GRAPHS = {
@@ -55,3 +56,22 @@ def test_dependent_rows_are_told_apart():
     plan, entries = eliminate(3, pairs), jnp.asarray(gram[pairs[:, 0], pairs[:, 1]])
     assert not float(plan.factor(jnp.diagonal(gram), entries).least) > 1e-12
     assert float(plan.factor(jnp.diagonal(gram) + jnp.array([0.0, 0.0, 0.1]), entries).least) > 1e-3
+
+
+@pytest.mark.parametrize("size", [1, 2, 9, 16])
+def test_tridiagonal_matrices(size):
+    """Solutions against a dense matrix, and pivots of cyclic reduction against those of a dense elimination in its
+    order, by Schur complements."""
+    rng = np.random.default_rng(size)
+    forth, back, b = rng.standard_normal(size - 1), rng.standard_normal(size - 1), rng.standard_normal(size)
+    diagonal = 4.0 + rng.random(size)
+    one = Tridiagonal(*(jnp.asarray(x) for x in (diagonal, forth, back)))
+    dense = np.diag(diagonal) + np.diag(forth, 1) + np.diag(back, -1)
+    np.testing.assert_allclose(one.solve(jnp.asarray(b)), np.linalg.solve(dense, b), rtol=0, atol=1e-14)
+    pivots, left, matrix = np.zeros(size), np.arange(size), dense
+    while len(left):
+        goes, stays = np.arange(0, len(left), 2) if len(left) > 1 else np.array([0]), np.arange(1, len(left), 2)
+        pivots[left[goes]] = np.diagonal(matrix)[goes]
+        out = matrix[np.ix_(stays, goes)] @ np.linalg.solve(matrix[np.ix_(goes, goes)], matrix[np.ix_(goes, stays)])
+        matrix, left = matrix[np.ix_(stays, stays)] - out, left[stays]
+    np.testing.assert_allclose(one.independence, pivots / diagonal, rtol=0, atol=1e-14)

@@ -13,11 +13,13 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops.plain import Snapshot
+from holonomy.motion.methods.rattle_geodesic import pulled_by_sizes, sizes_violated
 from holonomy.systems.bodies import World
 from holonomy.systems.bodies.ball_flight import Flight, Pair, neighbours, spread_of
 from holonomy.systems.quantities import pull_and_momentum
@@ -164,7 +166,13 @@ def _looked(world: World, q: Any, v: Any) -> Any:
         q, v = world.space.recentred(q, v)
         t = np.float64(0.0)
         pull, momentum = pull_and_momentum(world, t, q, v)
-        return q, v, world.raw_energy(t, q, v), momentum, pull
+        seen = q, v, world.raw_energy(t, q, v), momentum, pull
+        if world.rigid is None:
+            return seen
+        if world.flat:
+            seen = *seen[:-1], jnp.abs(pull) + pulled_by_sizes(world, q)
+        walls = jnp.zeros(0 if world.balls is None else len(world.balls), q.dtype)  # push at instants alone
+        return *seen, jnp.concatenate([world.rigid.multipliers(world, t, q, v), walls]), sizes_violated(world, q, v)
 
     return jax.vmap(one)(q, v)
 

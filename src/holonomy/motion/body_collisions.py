@@ -1,11 +1,14 @@
-r"""Bodies of springs whose balls collide: steps of a splitting method that end where two balls touch.
+r"""Bodies whose balls collide: steps of a splitting method, or of `Rattle` with rods, that end where two balls touch.
 
 Bodies act on each other by collisions alone, so that every cluster of joined vertices may take a step of any length.
 In a step of length h all clusters move to its end. Where two balls of a list of neighbours touched on the way, their
 clusters go back and take the step to the contact, located to round-off with the method's own step \(\Phi_\tau\); the
-balls bounce, and the two clusters go on to the end of the step, which may meet further contacts. The paths between are
-cubic in time, through the points and velocities at both ends, which decides only which pairs are looked at and where
-the search begins. Contacts of different clusters are found at once.
+balls bounce, with all that touch in these clusters at this instant (`cluster_impacts`), and the clusters go on to the
+end of the step, which may meet further contacts. The paths between are cubic in time, through the points and velocities
+at both ends, which decides only which pairs are looked at and where the search begins. Contacts of different clusters
+are found at once.
+
+The compiled step moves all clusters, those that do not collide with length zero (`cluster_steps`).
 """
 
 from __future__ import annotations
@@ -13,28 +16,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from holonomy.motion.ball_collisions import Records
-from holonomy.motion.methods.base import PositionVelocity
+from holonomy.motion.cluster_impacts import Impacts
+from holonomy.motion.cluster_steps import Flat, steps_of
+from holonomy.motion.methods.rattle import Rattle
 from holonomy.motion.methods.splitting import AbstractSplitting
 from holonomy.motion.save_times import Plan
-from holonomy.spaces import Carried
 from holonomy.systems.bodies import World
-from holonomy.systems.bodies.ball_flight import Pair, neighbours, spread_of
+from holonomy.systems.bodies.ball_flight import Pair, neighbours, not_joined, spread_of
 from holonomy.systems.bodies.clusters import clusters
 from holonomy.systems.result_code import Code
-from holonomy.trace.compile_cache import CompileCache
 from holonomy.types import AnyArray
 
 Rows = Float[np.ndarray, "vertices point"]
 Places = Float[np.ndarray, "pairs point"]
 Times = Float[np.ndarray, " pairs"]
-Flat = Float[np.ndarray, " coordinates"]
 
 _LISTED = 10  # neighbours of a ball, about, within the reach of a list
 _NARROW = 0.5  # margin of a list at least, in radii of the largest ball
@@ -43,6 +42,8 @@ _ROUNDS = 200  # contacts of one cluster in a step above which it is crowded
 _SAMPLES = np.linspace(0.0, 1.0, 17)  # of a cubic path, between which a contact is looked for
 _HALVINGS = 30  # of such an interval, for the start of Newton's method
 _NEWTON = 12  # iterations at most
+_TOGETHER = 1e-6  # of a step: contacts whose times differ by less are located together
+_TOUCHES = 1e-12  # gaps below this, relative to the squared size of the contact, are closed
 _NEAR = 1e-8  # change of a time, in steps, after which the next iteration of Newton's method is at round-off
 
 
@@ -63,25 +64,35 @@ class Contacts(NamedTuple):
     times: Times
 
 
+class Groups(NamedTuple):
+    """Listed pairs that are to touch, by their numbers in the list, their groups, and when in the step, about."""
+
+    listed: Int[np.ndarray, " contacts"]
+    of: Int[np.ndarray, " contacts"]
+    times: Times
+
+
 class Bodies:
     """The world on the host: its clusters, its list of neighbours, and the compiled step."""
 
-    def __init__(self, world: World, splitting: AbstractSplitting, sign: float):
+    def __init__(self, world: World, method: AbstractSplitting | Rattle, sign: float):
         geometry = world.flight
         assert geometry is not None
         assert world.restitution is not None
         self.shape, self.geometry, self.sign = (world.count, world.point_space.point_dim), geometry, sign
-        self.masses, self.restitution = np.asarray(world.masses), float(world.restitution)
+        self.impacts = Impacts(geometry, np.asarray(world.masses), float(world.restitution), None)
         self.radii = np.asarray(world.radii) / geometry.radius
         self.hits = np.flatnonzero(self.radii > 0)
         self.clusters = clusters(world.bodies)
         self.groups = int(self.clusters.max()) + 1
-        self.move, self.recentre = _compiled(world, splitting)
+        self.rods = world.rods
+        self.steps = steps_of(world, method)
         self.pairs, self.sizes = np.zeros((0, 2), int), np.zeros(0)
-        self.left, self.work = -1.0, 0
+        self.left, self.work, self.code = -1.0, 0, int(Code.ok)
 
     def step(self, q: Flat, v: Flat, h: float) -> tuple[Flat, Flat, Contacts, int]:
         """The state a time h > 0 later, the contacts on the way, and a code of `Result`."""
+        self.code = int(Code.ok)
         now = self._to_end(Moving(np.zeros(self.shape[0]), q, v, q, v), h)
         self._list(now, h)
         met = np.full(len(self.pairs), np.inf)
@@ -89,11 +100,12 @@ class Bodies:
         happened = Contacts(np.zeros((0, 2), int), np.zeros(0))
         for _ in range(_ROUNDS):
             met[look] = self._contacts(now, look, h)
-            first = self._mutually_first(met)
-            if not len(first):
-                return *self.recentre(now.end_q, now.end_v), happened, int(Code.ok)
-            now, good = self._collide(now, Contacts(self.pairs[first], met[first]), h)
-            met[first] = np.inf
+            first = self._first(met, now.since, h)
+            if self.code != Code.ok or not len(first.listed):
+                end_q, end_v, code = self.steps.end(q, now.end_q, now.end_v)
+                return end_q, end_v, happened, self.code or code
+            now, good = self._collide(now, first, h)
+            met[first.listed] = np.inf
             happened = Contacts(*(np.concatenate(both) for both in zip(happened, good, strict=True)))
             touched = np.zeros(self.groups, bool)
             touched[self.clusters[good.pairs]] = True
@@ -101,9 +113,14 @@ class Bodies:
         return q, v, happened, int(Code.crowded)
 
     def _to_end(self, now: Moving, h: float) -> Moving:
+        end_q, end_v = self._moved(self.sign * (h - now.since), now.q, now.v)
+        return now._replace(end_q=end_q, end_v=end_v)
+
+    def _moved(self, times: np.ndarray, q: Flat, v: Flat) -> tuple[Flat, Flat]:
         self.work += 1
-        end = self.move(self.sign * (h - now.since), now.q, now.v)
-        return now._replace(end_q=end[0], end_v=end[1])
+        q, v, code = self.steps.move(times, q, v)
+        self.code = self.code or code
+        return q, v
 
     def _rows(self, q: Flat, v: Flat) -> tuple[Rows, Rows]:
         """Points and velocities in units of the radius; the velocities in the direction of the run."""
@@ -127,7 +144,7 @@ class Bodies:
         self.left = max(margin, 2.0 * (1.0 + _RESERVE) * way)
         near = neighbours(self.geometry, x[self.hits], 2.0 * widest + self.left) if len(self.hits) > 1 else self.pairs
         self.left -= way
-        self.pairs = self.hits[near]
+        self.pairs = not_joined(self.hits[near], self.rods)
         self.sizes = np.asarray(self.geometry.chord(self.radii[self.pairs].sum(axis=1)))
 
     def _contacts(self, now: Moving, look: np.ndarray, h: float) -> Times:
@@ -147,50 +164,93 @@ class Bodies:
         found[some] = begin[some] + part * left[some]
         return found
 
-    def _mutually_first(self, met: Times) -> np.ndarray:
-        """The contacts that are the first ones of both their clusters: no contact can prevent another of them."""
+    def _first(self, met: Times, since: np.ndarray, h: float) -> Groups:
+        """The contacts that are the first ones of both their clusters, in groups of clusters that have such contacts at
+        about the same time: no other contact can prevent those of a group."""
         some = np.flatnonzero(np.isfinite(met))
         a, b = self.clusters[self.pairs[some]].T
         earliest = np.full(self.groups, np.inf)
         np.minimum.at(earliest, a, met[some])
         np.minimum.at(earliest, b, met[some])
-        first = some[(met[some] <= earliest[a]) & (met[some] <= earliest[b])]
-        taken: set[int] = set()
-        kept: list[int] = []
-        for k in first:  # of contacts at the same instant one of each cluster
-            ends = set(self.clusters[self.pairs[k]].tolist())
-            if not ends & taken:
-                kept.append(int(k))
-                taken |= ends
-        return np.array(kept, int)
+        first = some[met[some] <= np.minimum(earliest[a], earliest[b]) + _TOGETHER * h]
+        groups = _components(self.clusters[self.pairs[first]])
+        times = np.full(int(groups.max(initial=-1)) + 1, np.inf)
+        np.minimum.at(times, groups, met[first])
+        begin = np.max(since[self.pairs[first]], axis=1, initial=0.0)
+        late = np.zeros(len(times), bool)
+        late[groups[begin > times[groups]]] = True  # a cluster that has passed the contact of others
+        kept = ~late[groups] | (met[first] == times[groups])
+        first = first[kept]
+        return Groups(first, _components(self.clusters[self.pairs[first]]), met[first])
 
-    def _collide(self, now: Moving, contacts: Contacts, h: float) -> tuple[Moving, Contacts]:
+    def _collide(self, now: Moving, groups: Groups, h: float) -> tuple[Moving, Contacts]:
         """The contacts located to round-off and carried out, and those of them that did happen."""
-        i, j = contacts.pairs.T
-        begin = np.maximum(now.since[i], now.since[j])
-        times, sizes = contacts.times.copy(), np.asarray(self.geometry.chord(self.radii[contacts.pairs].sum(axis=1)))
+        count = int(groups.of.max()) + 1
         place = np.full(self.groups, -1)
-        place[self.clusters[i]] = place[self.clusters[j]] = np.arange(len(i))
+        place[self.clusters[self.pairs[groups.listed]]] = groups.of[:, None]
         which = place[self.clusters]
         chosen: Bool[np.ndarray, " vertices"] = which >= 0
+        begin, times = np.zeros(count), np.full(count, np.inf)
+        np.maximum.at(begin, which[chosen], now.since[chosen])
+        np.minimum.at(times, groups.of, groups.times)
+        times = np.maximum(times, begin)
         near, tries = False, 0
         while True:
-            self.work, tries = self.work + 1, tries + 1
+            tries += 1
             since = np.where(chosen, times[which], now.since)
-            q, v = self.move(self.sign * (since - now.since), now.q, now.v)
+            q, v = self._moved(self.sign * (since - now.since), now.q, now.v)
             x, u = self._rows(q, v)
-            gap, rate = self.geometry.gaps_now(Pair(x[i], u[i], x[j], u[j], sizes))
+            gap, rate = self._gaps(x, u, groups.listed)
+            after = np.full(count, np.inf)
             falls = rate < 0
-            after = np.clip(times - np.where(falls, gap / np.where(falls, rate, 1.0), 0.0), begin, h)
+            own = times[groups.of] - np.where(falls, gap / np.where(falls, rate, 1.0), -np.inf)
+            np.minimum.at(after, groups.of, own)
+            after = np.clip(np.where(np.isfinite(after), after, times), begin, h)
             if near or tries == _NEWTON:
                 break
             near, times = bool(np.all(np.abs(after - times) <= _NEAR * h)), after
-        good = np.flatnonzero(falls)
-        v = self._bounced(v, x, u, contacts.pairs[good], sizes[good])
-        taken = np.isin(which, good)
+        leading = groups.listed[falls & (own <= after[groups.of])]
+        closed = self._closed(x, u, which, leading)
+        hit = np.isin(which, np.unique(which[self.pairs[leading, 0]]))
+        closed = closed[hit[self.pairs[closed, 0]]]
+        if not len(closed):
+            return now, Contacts(np.zeros((0, 2), int), np.zeros(0))
+        names, of = np.unique(which[self.pairs[closed, 0]], return_inverse=True)
+        number = np.full(count + 1, -1)
+        number[names] = np.arange(len(names))
+        law = self.impacts._replace(allowed=None if self.steps.allowed is None else self._allowed_at(q))
+        after_impact = law.bounced(x, u, self.pairs[closed], of, np.where(hit, number[which], -1))
+        self.code = self.code or after_impact.code
+        taken = np.isin(which, np.unique(which[self.pairs[closed[after_impact.struck], 0]]))
+        w = v.copy()
+        self._points(w)[taken] = (self.sign * self.geometry.radius * after_impact.velocities)[taken]
         now = now._replace(since=np.where(taken, since, now.since), q=self._mixed(taken, q, now.q),
-                           v=self._mixed(taken, v, now.v))  # fmt: skip
-        return self._to_end(now, h), Contacts(contacts.pairs[good], times[good])
+                           v=self._mixed(taken, w, now.v))  # fmt: skip
+        struck = self.pairs[closed[after_impact.struck]]
+        return self._to_end(now, h), Contacts(struck, times[which[struck[:, 0]]])
+
+    def _closed(self, x: Rows, u: Rows, which: np.ndarray, leading: np.ndarray) -> np.ndarray:
+        """The listed pairs within the groups that touch, the leading ones among them."""
+        a, b = which[self.pairs].T
+        within = np.flatnonzero((a == b) & (a >= 0))
+        gap, _ = self._gaps(x, u, within)
+        return np.union1d(within[gap <= _TOUCHES * self.sizes[within]], leading)
+
+    def _gaps(self, x: Rows, u: Rows, listed: np.ndarray) -> tuple[Times, Times]:
+        i, j = self.pairs[listed].T
+        return self.geometry.gaps_now(Pair(x[i], u[i], x[j], u[j], self.sizes[listed]))
+
+    def _allowed_at(self, q: Flat) -> Callable[[Rows], Rows]:
+        """The projection onto velocities that keep the rods at a configuration, by rows."""
+        allowed = self.steps.allowed
+        assert allowed is not None
+
+        def projected(ways: Rows) -> Rows:
+            flat = np.zeros_like(q)
+            self._points(flat)[:] = ways
+            return self._points(allowed(q, flat))
+
+        return projected
 
     def _mixed(self, taken: Bool[np.ndarray, " vertices"], new: Flat, old: Flat) -> Flat:
         """The new rows of some vertices."""
@@ -198,15 +258,18 @@ class Bodies:
         self._points(found)[taken] = self._points(new)[taken]
         return found
 
-    def _bounced(self, v: Flat, x: Rows, u: Rows, pairs: np.ndarray, sizes: Times) -> Flat:
-        found = v.copy()
-        rows = self._points(found)
-        for (i, j), size in zip(pairs, sizes, strict=True):
-            pair = Pair(x[[i]], u[[i]], x[[j]], u[[j]], np.array([size]))
-            after = self.geometry.reflected(pair, (float(self.masses[i]), float(self.masses[j])), self.restitution)
-            for k, point, velocity in ((i, pair.x, after[0]), (j, pair.y, after[1])):
-                rows[k] = self.sign * self.geometry.radius * self.geometry.on(point, velocity)[1][0]
-        return found
+
+def _components(ends: Int[np.ndarray, "contacts 2"]) -> Int[np.ndarray, " contacts"]:
+    """For each contact the number of its group: contacts joined over the clusters that they have in common."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not len(ends):
+        return np.zeros(0, int)
+    names, numbers = np.unique(ends, return_inverse=True)
+    a, b = numbers.reshape(-1, 2).T
+    graph = coo_array((np.ones(len(a)), (a, b)), shape=(len(names), len(names)))
+    return connected_components(graph, directed=False)[1][a]
 
 
 def _between(
@@ -254,41 +317,9 @@ def _first_zero(gap: Times, rate: Times, last: Times, last_rate: Times) -> Times
     return np.where(some, low, np.inf)
 
 
-_steps = CompileCache()
-Mover = Callable[..., tuple[Flat, Flat]]
-
-
-def _compiled(world: World, splitting: AbstractSplitting) -> tuple[Mover, Mover]:
-    """The step with times of their own for all vertices, and the state written near the origin."""
-    dynamic, static = eqx.partition(world, lambda leaf: isinstance(leaf, np.ndarray | jax.Array))
-    numbers, form = jax.tree.flatten(dynamic)  # a list: the objects of a world would be taken apart in every call
-    leaves, tree = jax.tree.flatten(static)
-
-    def build() -> tuple[Any, Any]:
-        def whole(numbers: Any) -> World:
-            return eqx.combine(jax.tree.unflatten(form, numbers), static)
-
-        def move(numbers: Any, times: Any, q: Any, v: Any) -> Any:
-            return tuple(splitting.step_of_each(whole(numbers), jnp.zeros(()), times, PositionVelocity(q, v)))
-
-        return jax.jit(move), jax.jit(lambda numbers, q, v: whole(numbers).recentred(q, v))
-
-    move, recentre = _steps.get((form, tree, tuple(leaves), splitting.label), build)
-    numbers = jax.device_put(numbers)
-
-    def host(found: Any) -> tuple[Flat, Flat]:
-        return np.asarray(found[0]), np.asarray(found[1])
-
-    carried = isinstance(world.space, Carried)
-    return (
-        lambda times, q, v: host(move(numbers, times, q, v)),
-        lambda q, v: host(recentre(numbers, q, v)) if carried else (q, v),
-    )
-
-
 def fly(
     world: World,
-    splitting: AbstractSplitting,
+    method: AbstractSplitting | Rattle,
     q: AnyArray,
     v: AnyArray,
     rows: Plan,
@@ -301,7 +332,7 @@ def fly(
     elastic collisions.
     """
     sign, h = float(np.sign(rows.dt)), abs(rows.dt)
-    bodies, records = Bodies(world, splitting, sign), Records(world, states=False)
+    bodies, records = Bodies(world, method, sign), Records(world, states=False)
     state = (np.asarray(q, float), np.asarray(v, float))
     saved: list[tuple[np.ndarray, np.ndarray]] = []
     code, steps = int(Code.ok), 0

@@ -14,7 +14,7 @@ from holonomy.motion import ball_collisions, body_collisions
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops import plain
 from holonomy.motion.loops.driver import Driver
-from holonomy.motion.methods.colliding_splitting import CollidingSplitting
+from holonomy.motion.methods.colliding_bodies import CollidingBodies
 from holonomy.motion.methods.event_driven import EventDriven
 from holonomy.motion.problem import Problem
 from holonomy.motion.run.result import Result
@@ -65,7 +65,7 @@ def drive(problem: Problem, rows: Plan, progress: bool | ProgressBar | None, kee
     if keep is None:
         refuse_beyond_memory(rows, problem.q0.shape[0])
         keep = Rows()
-    if isinstance(problem.method, EventDriven | CollidingSplitting):
+    if isinstance(problem.method, EventDriven | CollidingBodies):
         with _Bar(progress) as report:
             every = (_by_events if isinstance(problem.method, EventDriven) else _by_steps)(problem, rows, report)
         keep.add(every.times, every.rows)
@@ -116,10 +116,10 @@ def _by_steps(problem: Problem, rows: Plan, report: ProgressBar) -> Driven:
     """The plan of bodies that collide, step by step."""
     system, method = problem.system, problem.method
     assert isinstance(system, World)
-    assert isinstance(method, CollidingSplitting)
+    assert isinstance(method, CollidingBodies)
     start = (problem.q0, problem.v0)
     q, v, records, code, steps, work = body_collisions.fly(
-        system, method.splitting, *start, rows, problem.max_events, report
+        system, method.stepping, *start, rows, problem.max_events, report
     )
     times, happened = rows.times[: len(q)], records.events(rows.t0, np.sign(rows.dt))
     stopped = float(times[-1]) if code == Code.ok else rows.t0 + steps * rows.dt

@@ -14,8 +14,10 @@ from holonomy.motion.methods.rattle import Rattle
 from holonomy.motion.methods.rattle_geodesic import moves_along_geodesics
 from holonomy.systems import System, World
 from holonomy.systems.bodies.rigid_elements import RigidElements
+from holonomy.systems.bodies.world import settled
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.elimination import Factors
+from holonomy.systems.tridiagonal import Tridiagonal
 from holonomy.types import AnyArray
 
 MOST_DENSE = 300  # conditions up to which methods and redundant conditions may use dense matrices
@@ -41,15 +43,23 @@ def consistent(
                 f"of which up to {MOST_DENSE} are supported; use hl.Rattle(4), whose matrices are sparse."
             )
         return None
+    return on_sizes(system, rigid, t, q, v, or_none=rigid.count <= MOST_DENSE)
+
+
+def on_sizes(
+    system: World, rigid: RigidElements, t: float, q: AnyArray, v: AnyArray, or_none: bool
+) -> tuple[World, AnyArray, AnyArray] | None:
+    """The world and its initial state, on all conditions to round-off; or `ValueError`, or None, where some conditions
+    follow from the others."""
     seen: Any = _seen(system, np.float64(t), q, v)
     energy, independent, values, rates, away, too_fast = (np.asarray(x) for x in seen)
     if not np.isfinite(energy):
         raise ValueError(
             f"The energy at the initial state is {energy}: a potential has no value there. Start elsewhere."
         )
-    dependent = np.flatnonzero(~(independent > RANK**2))
+    dependent = np.flatnonzero(~np.broadcast_to(independent > RANK**2, values.shape))
     if dependent.size:
-        if rigid.count <= MOST_DENSE:
+        if or_none:
             return None
         raise ValueError(
             f"Some of the {rigid.count} conditions follow from others at the start: {_named(rigid, dependent)}. "
@@ -71,7 +81,7 @@ def consistent(
             f"world.project(t0, points, velocities) gives the nearest state that does not."
         )
     if away > _ROUND_OFF * size_q or too_fast > _ROUND_OFF * size_v:
-        q, v = (np.asarray(x) for x in system.project(t, q, v))
+        q, v = (np.asarray(x) for x in settled(system, jnp.asarray(q), jnp.asarray(v)))
     return system, q, v
 
 
@@ -81,13 +91,15 @@ def _seen(world: World, t: Any, q: Any, v: Any) -> Any:
     assert rigid is not None
     slopes = rigid.slopes(world, q)
     factors = rigid.factor(slopes)
-    assert isinstance(factors, Factors)
+    # of few conditions one number stands for all
+    few = not isinstance(factors, Factors | Tridiagonal)
+    independence = rigid.independence(slopes, slopes)[None] if few else factors.independence
     values, rates = rigid.values(world, q), rigid.rates(world, slopes, v)
 
     def size(of: Any) -> Any:
         return jnp.max(jnp.abs(rigid.spread(world, slopes, rigid.solve(factors, of), v)))
 
-    return world.raw_energy(t, q, v), factors.independence, values, rates, size(values), size(rates)
+    return world.raw_energy(t, q, v), independence, values, rates, size(values), size(rates)
 
 
 def _named(rigid: RigidElements, rows: np.ndarray) -> str:

@@ -19,7 +19,7 @@ from holonomy.motion.initial_contact import refuse_bad_walls
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.methods.by_name import method_by_name
-from holonomy.motion.methods.colliding_splitting import CollidingSplitting, colliding
+from holonomy.motion.methods.colliding_bodies import CollidingBodies, colliding
 from holonomy.motion.methods.default import default_method
 from holonomy.motion.methods.event_driven import EventDriven
 from holonomy.motion.methods.through_singular import passing
@@ -72,8 +72,10 @@ def problem(
     events: Event | Sequence[object] = (),
     max_events: int = 1000,
     singular: str = "stop",
+    live: bool = False,
 ) -> Problem:
-    """The problem, or a ValueError that names the argument, its value and what to pass instead."""
+    """The problem, or a ValueError that names the argument, its value and what to pass instead; `live` says that the
+    steps are taken one by one, as by `Stepper`."""
     if not isinstance(system, System):
         raise ValueError(f"simulate takes a hl.System first; got {type(system).__name__}.")
     if isinstance(method, str):
@@ -99,9 +101,9 @@ def problem(
     method, why = default_method(system, is_traced) if method is None else (method, "asked for")
     method.refuse(q.dtype)
     method.refuse_system(system)
-    method = colliding(method, system)
-    if isinstance(system, World) and isinstance(method, EventDriven | CollidingSplitting):
-        return _of_balls(system, method, q, v, (start, end), engine, why, is_traced, seen, most)
+    balls = _settled_balls(system, colliding(method, system, is_traced or live or seen.count > 0), start, q, v)
+    if balls is not None:
+        return _of_balls(*balls, (start, end), engine, why, is_traced, seen, most)
     initial_state.refuse_unheld(system, method)
     _refuse_all_pairs(system, method)
     if singular == "pass":
@@ -139,7 +141,7 @@ def _span(t0: Number, t_end: Number, dt: Number | None, save_every: int) -> tupl
 
 def _of_balls(
     system: World,
-    method: EventDriven | CollidingSplitting,
+    method: EventDriven | CollidingBodies,
     q: AnyArray,
     v: AnyArray,
     span: tuple[float, float],
@@ -163,6 +165,19 @@ def _of_balls(
     if isinstance(method, EventDriven):
         made = replaced(made, order=None)  # there is no error of a step
     return Problem(system, method, q, v, *span, is_traced, engine, made, None, most)
+
+
+def _settled_balls(
+    system: System, method: AbstractMethod, t: float, q: AnyArray, v: AnyArray
+) -> tuple[World, EventDriven | CollidingBodies, AnyArray, AnyArray] | None:
+    """The world, the method and a start on its rods to round-off, where collisions are found between steps; None where
+    they are not, and where some of few rods follow from others, so that balls are to be walls."""
+    if not isinstance(system, World) or not isinstance(method, EventDriven | CollidingBodies):
+        return None
+    if system.rigid is None or any(isinstance(x, Tracer) for x in jax.tree.leaves((system, q, v))):
+        return system, method, q, v
+    found = initial_sizes.on_sizes(system, system.rigid, t, q, v, or_none=system.balls is not None)
+    return None if found is None else (system, method, *found[1:])
 
 
 def _warn_of_degrees(system: System, q: AnyArray) -> None:

@@ -32,7 +32,7 @@ class Stepper:
 
     def start(self, t: float, q: VectorLike, v: VectorLike) -> State:
         """The state at an initial condition; checked like the initial condition of a run."""
-        given = problem.problem(self.system, q, v, t + self.dt, self.dt, self.method, None, t, 1)
+        given = problem.problem(self.system, q, v, t + self.dt, self.dt, self.method, None, t, 1, live=True)
         self._driver = Driver(given.system, given.method)
         return float(t), self._driver.start(t, given.q0, given.v0)
 

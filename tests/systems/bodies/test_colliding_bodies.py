@@ -151,6 +151,5 @@ def test_what_colliding_bodies_cannot_do_is_said():
         hl.simulate(world, points, still, 1.0, dt=0.1, events=[hl.Event(lambda t, q, v: q[0])])
     with pytest.raises(ValueError, match="runs on the host"):
         hl.Stepper(world, hl.Splitting(4), 0.1).start(0.0, points, velocities)
-    rods = [(2 * n, 2 * n + 1, 0.3) for n in range(27)]
-    with pytest.raises(ValueError, match=r"with rods or an interaction.* up to 40 balls"):
-        hl.World(space, hl.Body(np.ones(54), rods=rods, radii=0.1), collisions=True)
+    with pytest.raises(ValueError, match=r"with an interaction.* up to 40 balls"):
+        hl.World(space, body, interaction=lambda d, m1, m2: 0.1 * d, collisions=True)

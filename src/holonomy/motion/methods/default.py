@@ -13,7 +13,7 @@ from holonomy.motion.methods.radau import Radau
 from holonomy.motion.methods.rattle import Rattle
 from holonomy.motion.methods.splitting import Splitting, why_not_separable
 from holonomy.systems import System
-from holonomy.systems.bodies import World
+from holonomy.systems.bodies import World, colliding
 from holonomy.trace.singularity import may_be_infinite
 
 # Coordinates above which an explicit method is the default where it applies.
@@ -24,10 +24,13 @@ _CLOSE = 1e-12
 
 def default_method(system: System, traced: bool = False) -> tuple[AbstractMethod, str]:
     """The method for a system, and why; one that can be `traced` by a user's jit, vmap or grad where that is wanted."""
-    if isinstance(system, World) and not traced and not system.why_not_free_balls:
+    if isinstance(system, World) and not traced and not colliding.why_not_free_balls(system):
         return EventDriven(), "free balls: exact from collision to collision"
-    if isinstance(system, World) and system.by_events_only and not system.why_not_colliding_bodies:
-        return Splitting(4), "many balls of bodies: exact geodesics between kicks, impacts where they happen"
+    if isinstance(system, World) and system.by_events_only:
+        if not colliding.why_not_colliding_bodies(system):
+            return Splitting(4), "many balls of bodies: exact geodesics between kicks, impacts where they happen"
+        if not colliding.why_not_colliding_rigid_bodies(system):
+            return Rattle(4), "many balls on rods: held to round-off along geodesics, impacts where they happen"
     if not system.constraints:
         smooth = isinstance(system, World) and not system.singular
         many = system.space.dim > _MANY

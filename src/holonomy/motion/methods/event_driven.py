@@ -5,7 +5,7 @@ from __future__ import annotations
 from holonomy.method_table import Properties
 from holonomy.motion.methods.on_host import AbstractHostMethod
 from holonomy.systems import System
-from holonomy.systems.bodies import World
+from holonomy.systems.bodies import World, colliding
 
 
 class EventDriven(AbstractHostMethod):
@@ -48,4 +48,4 @@ def why_not_free_balls(system: System) -> str:
     """Why a system is not one of free balls; empty where it is."""
     if not isinstance(system, World):
         return "this system is none"
-    return system.why_not_free_balls
+    return colliding.why_not_free_balls(system)

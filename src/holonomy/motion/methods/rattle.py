@@ -17,6 +17,7 @@ from holonomy.motion.methods.compositions import COMPOSITIONS
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.rattle_equations import kick_of, to_surface, to_tangent
 from holonomy.motion.methods.rattle_geodesic import GeodesicState, moves_along_geodesics
+from holonomy.motion.methods.splitting_flows import Durations
 from holonomy.systems import System
 from holonomy.systems.bodies import World
 from holonomy.systems.constraints import project
@@ -108,6 +109,20 @@ class Rattle(AbstractMethod):
             assert isinstance(system, World)
             return rattle_geodesic.ended(system, state.q, new, status)
         return new._replace(phase=phase_state.recentred(system, new.phase)), status
+
+    def step_of_each(self, world: World, times: Durations, state: GeodesicState) -> tuple[GeodesicState, Status]:
+        """A step along geodesics whose length each vertex has for itself; vertices that act on each other must have the
+        same. Nothing is recentred."""
+
+        def once(carry: Any, part: Any) -> Any:
+            state, code, work = carry
+            new, status = rattle_geodesic.single_of_each(world, part * times, state)
+            return (new, jnp.where(code == Code.ok, status.code, code), work + status.work), None
+
+        first = (state, jnp.int32(Code.ok), jnp.int32(0))
+        parts = jnp.asarray(COMPOSITIONS[self.order_], state.q.dtype)
+        (state, code, work), _ = jax.lax.scan(once, first, parts)
+        return state, Status(code, work)
 
     def _composed(self, system: System, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
         parts = COMPOSITIONS[self.order_]

@@ -11,12 +11,15 @@ momentum maps of the space's isometries are kept to round-off.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.motion.methods.base import Status
+from holonomy.motion.methods.splitting_flows import Durations
 from holonomy.root_finding import newton
 from holonomy.systems import System
 from holonomy.systems.bodies import World
@@ -49,37 +52,77 @@ def start(rigid: RigidElements, q: Point, v: Tangent) -> GeodesicState:
 
 def single(world: World, t: Time, h: Time, state: GeodesicState, full: bool) -> tuple[GeodesicState, Status]:
     """One step of order 2."""
+    return _single(world, t, _Lengths(h, h, lambda x: x / (0.5 * h * h)), state, full, own=False)
+
+
+def single_of_each(world: World, times: Durations, state: GeodesicState) -> tuple[GeodesicState, Status]:
+    """One step of order 2 whose length each vertex has for itself; vertices that act on each other must have the same.
+
+    Vertices with length zero stay where they are, with their velocities.
+    """
+    rigid = world.rigid
+    assert rigid is not None
+    size = world.point_space.point_dim
+    rest = state.q.shape[0] - world.count * size
+    flat = jnp.concatenate([jnp.repeat(times, size), jnp.zeros(rest, times.dtype)])
+    corner = np.concatenate([one.vertices[:, 0] for one in rigid.elements])
+    square = 0.5 * times[corner] ** 2
+    moving = square > 0
+
+    def divided(x: Any) -> Any:
+        return jnp.where(moving, x / jnp.where(moving, square, 1.0), 0.0)
+
+    lengths = _Lengths(times, flat, divided)
+    new, status = _single(world, jnp.zeros((), times.dtype), lengths, state, full=False, own=True)
+    still = flat == 0.0
+    return new._replace(v=jnp.where(still, state.v, new.v)), status
+
+
+class _Lengths(NamedTuple):
+    """The length of a step for vertices and for coordinates, one number or an array; and what divides values of the
+    conditions by half its square."""
+
+    vertices: Any
+    coordinates: Any
+    divided: Callable[[Any], Any]
+
+
+def _single(
+    world: World, t: Time, lengths: _Lengths, state: GeodesicState, full: bool, own: bool
+) -> tuple[GeodesicState, Status]:
+    """The step; `own` says that each iteration takes a matrix of its own."""
     q, v, last = state
     rigid = world.rigid
     assert rigid is not None
     slopes = rigid.slopes(world, q)
     factors = rigid.factor(slopes)
+    h = lengths.coordinates
     free = v + 0.5 * h * world.kick(t, q, v)
 
     def moved(multipliers: Any) -> tuple[Point, Tangent]:
-        return moved_along(world, h, q, free + 0.5 * h * rigid.spread(world, slopes, multipliers, v))
+        return moved_along(world, lengths.vertices, q, free + 0.5 * h * rigid.spread(world, slopes, multipliers, v))
 
     def shift(multipliers: Any) -> Any:
         return jnp.abs(0.5 * h * h * rigid.spread(world, slopes, multipliers, v))
 
     def direction_at(multipliers: Any, value: Any) -> Any:
         ahead = rigid.slopes(world, moved(multipliers)[0])
-        return rigid.solve(rigid.factor_between(ahead, slopes), value) / (0.5 * h * h)
+        return lengths.divided(rigid.solve(rigid.factor_between(ahead, slopes), value))
 
     # a condition is known to the rounding of all positions in it
     rounding = jnp.max(jnp.abs(q)) + jnp.zeros_like(q)
     multipliers, found, count = newton(
         lambda z: rigid.values(world, moved(z)[0]),
-        lambda r: rigid.solve(factors, r) / (0.5 * h * h),
+        lambda r: lengths.divided(rigid.solve(factors, r)),
         shift,
         lambda z: rounding,
         last,
         full=full and rigid.count <= _EXACT,
         # the matrix of a long chain is so ill-conditioned that a frozen one does not converge
-        direction_at=None if rigid.sharing is None else direction_at,
+        direction_at=direction_at if own or rigid.sharing is not None else None,
     )
     x, u = moved(multipliers)
-    u = u + 0.5 * h * world.kick(t + h, x, u)
+    u = u + 0.5 * h * world.kick(t if own else t + h, x, u)
     u = rigid.without_rates(world, rigid.slopes(world, x), u)
     code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
     return GeodesicState(x, u, multipliers), Status(code, count)
@@ -113,4 +156,5 @@ def pulled_by_sizes(world: World, q: Point) -> Point:
     rigid = world.rigid
     assert rigid is not None
     covectors = rigid.slopes(world, q).covectors
-    return rigid.spread(world, Slopes(covectors, [jnp.abs(x) for x in covectors]), jnp.ones(rigid.count, q.dtype), q)
+    sizes = [tuple(jnp.abs(x) for x in one) for one in covectors]
+    return rigid.spread(world, Slopes(covectors, sizes), jnp.ones(rigid.count, q.dtype), q)

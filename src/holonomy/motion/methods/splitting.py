@@ -25,7 +25,7 @@ from holonomy.motion.methods.splitting_flows import (
     summed,
 )
 from holonomy.systems import System, tracing
-from holonomy.systems.bodies import World
+from holonomy.systems.bodies import World, colliding
 from holonomy.systems.bodies.many_vertices import ByComponents
 from holonomy.types import Point, Tangent, Time
 
@@ -180,7 +180,7 @@ class Verlet(AbstractSplitting):
 
 def collides_between_steps(system: System) -> bool:
     """Whether the only constraints are balls whose contacts are found between and within steps, on the host."""
-    return isinstance(system, World) and not system.why_not_colliding_bodies
+    return isinstance(system, World) and not colliding.why_not_colliding_bodies(system)
 
 
 def why_not_separable(system: System) -> str:

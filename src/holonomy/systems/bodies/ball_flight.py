@@ -15,9 +15,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from holonomy.spaces import AbstractSpace, Euclidean, Hyperbolic, Sphere
+from holonomy.systems.bodies.body import Elements
 
 Rows = Float[np.ndarray, "balls point"]
 Times = Float[np.ndarray, " balls"]
@@ -127,16 +128,21 @@ class Flight(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(rate < 0, -gap / rate, np.inf)
 
+    def normals(self, pair: Pair) -> tuple[Rows, Rows]:
+        """Unit vectors along the geodesics of pairs, at the first ball towards the second and the other way round."""
+        q = 0.25 * self.gaps_now(pair)[0] + 0.25 * pair.size
+        stretch = np.sqrt(q * (1.0 - self.sign * q))[:, None]
+        there = (pair.y - pair.x + 2.0 * self.sign * q[:, None] * pair.x) / (2.0 * stretch)
+        back = (pair.x - pair.y + 2.0 * self.sign * q[:, None] * pair.y) / (2.0 * stretch)
+        return there, back
+
     def reflected(self, pair: Pair, masses: tuple[float, float], restitution: float) -> tuple[Rows, Rows]:
         """The velocities of one pair that touches after its impact: the rate of the distance becomes -e times itself.
 
         The impulses are opposite along the geodesic from one centre to the other, so that every Killing field's
         momentum is kept.
         """
-        q = 0.25 * self.gaps_now(pair)[0] + 0.25 * pair.size
-        stretch = np.sqrt(q * (1.0 - self.sign * q))[:, None]
-        there = (pair.y - pair.x + 2.0 * self.sign * q[:, None] * pair.x) / (2.0 * stretch)
-        back = (pair.x - pair.y + 2.0 * self.sign * q[:, None] * pair.y) / (2.0 * stretch)
+        there, back = self.normals(pair)
         approach = self.inner(pair.u, there) + self.inner(pair.w, back)
         first, second = masses
         impulse = ((1.0 + restitution) * approach * first * second / (first + second))[:, None]
@@ -198,6 +204,15 @@ def neighbours(geometry: Flight, x: Rows, reach: float) -> np.ndarray:
     second = np.concatenate([np.asarray(one, int) for one in lists])
     both = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)[first != second]
     return np.unique(both, axis=0)
+
+
+def not_joined(pairs: Int[np.ndarray, "pairs 2"], rods: Elements | None) -> Int[np.ndarray, "some 2"]:
+    """The pairs that no rod joins: others cannot meet."""
+    if rods is None or not len(pairs):
+        return pairs
+    size = 1 + max(int(pairs.max()), int(rods.vertices.max()))
+    codes, joined = (np.min(ends, axis=1) * size + np.max(ends, axis=1) for ends in (pairs, rods.vertices))
+    return pairs[~np.isin(codes, joined)]
 
 
 def spread_of(geometry: Flight, x: Rows, wanted: int) -> float:

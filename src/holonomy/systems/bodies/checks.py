@@ -106,11 +106,9 @@ def balls(radii: AnyArray, rods: Elements | None, many: bool) -> Elements | None
             return None
         raise ValueError(
             f"Collisions of {len(found)} balls are {len(found) * (len(found) - 1) // 2} pairs, all of which would be "
-            f"looked at in every step; with rods or an interaction, and in other spaces than Euclidean, spherical and "
-            f"hyperbolic ones, up to {MOST_BALLS} balls are supported: a rod passes an impact on, so that impacts and "
-            f"all rods are solved for together, by a dense matrix; with {MOST_BALLS} balls on rods 0.5 s a step was "
-            f"measured. "
-            f"Give radii to fewer vertices, or join them by stiff springs, with which any number collides."
+            f"looked at in every step; with an interaction, with damped springs beside rods, and in other spaces than "
+            f"Euclidean, spherical and hyperbolic ones, up to {MOST_BALLS} balls are supported. Give radii to fewer "
+            f"vertices, or leave out the interaction or the damping, without which any number collides."
         )
     joined = set() if rods is None else {tuple(sorted(row)) for row in rods.vertices.tolist()}
     first, second = np.triu_indices(len(found), 1)
@@ -160,7 +158,7 @@ def _refuse_overlaps(world: World, q: AnyArray, x: np.ndarray) -> None:
     elif world.radii is not None and world.flight is not None:
         hits, radius = np.flatnonzero(np.asarray(world.radii) > 0), world.flight.radius
         reach = 2.0 * float(np.max(world.radii)) / radius
-        pairs = hits[ball_flight.neighbours(world.flight, x[hits] / radius, reach)]
+        pairs = ball_flight.not_joined(hits[ball_flight.neighbours(world.flight, x[hits] / radius, reach)], world.rods)
         sums = np.asarray(world.radii)[pairs].sum(axis=1)
     else:
         return

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from holonomy.systems.bodies.world import World
 
 Points = Float[Array, "vertices point"]
-Corners = Float[Array, "rods 2 point"]
+Ends = tuple[Float[Array, "point rods"], ...]
 
 
 def applies(space: AbstractSpace, elements: Elements) -> bool:
@@ -36,29 +37,43 @@ def applies(space: AbstractSpace, elements: Elements) -> bool:
 def lengths(space: AbstractSpace, x: Points, ends: np.ndarray) -> Float[Array, " rods"]:
     """The distances of the ends of each rod."""
     sign, radius = _known(space)
-    a, b = ((x[column] / radius).T for column in ends.T)
+    a, b = (columns(x.T, column) / radius for column in ends.T)
     q = _chord(sign, a, b)
     return (2.0 * radius * ratio_of_lengths(q, sign) * jnp.sqrt(q))[0]
 
 
-def gradients(space: AbstractSpace, x: Points, ends: np.ndarray) -> tuple[Corners, Corners]:
-    """The gradients of the lengths at both ends of each rod, as covectors and as vectors."""
+def gradients(space: AbstractSpace, x: Points, ends: np.ndarray) -> tuple[Ends, Ends]:
+    """The gradients of the lengths at both ends of each rod, as covectors and as vectors, by components."""
     sign, radius = _known(space)
-    a, b = ((x[column] / radius).T for column in ends.T)
+    a, b = (columns(x.T, column) / radius for column in ends.T)
     q = _chord(sign, a, b)
     size = 0.5 / jnp.sqrt(q * (1.0 - sign * q))
     apart = b - a
-    vectors = jnp.stack([-size * (apart + 2.0 * sign * q * a), size * (apart - 2.0 * sign * q * b)]).transpose(2, 0, 1)
-    signature = np.append(np.ones(x.shape[1] - 1), -1.0 if sign < 0 else 1.0)
-    return vectors * signature[None, None], vectors
+    vectors = -size * (apart + 2.0 * sign * q * a), size * (apart - 2.0 * sign * q * b)
+    signature = np.append(np.ones(x.shape[1] - 1), -1.0 if sign < 0 else 1.0)[:, None]
+    return tuple(one * signature for one in vectors), vectors
 
 
-def moved(world: World, h: Number, q: Point, v: Tangent) -> tuple[Point, Tangent]:
-    """Every vertex moved along its geodesic for the time h."""
-    if sign_of(world.point_space) is None or world.count < FEWEST:
+def columns(x: Float[Array, "*rows n"], index: np.ndarray) -> Array:
+    """The entries with these numbers along the last axis: a slice where the numbers follow each other, which reads no
+    table and is part of the loop that uses it."""
+    first = int(index[0])
+    if np.array_equal(index, np.arange(first, first + len(index))):
+        return x[..., first : first + len(index)]
+    return x.at[..., jnp.asarray(index)].get(mode="promise_in_bounds")
+
+
+def moved(world: World, h: Number | Float[Array, " vertices"], q: Point, v: Tangent) -> tuple[Point, Tangent]:
+    """Every vertex moved along its geodesic for the time h, or each for its own."""
+    each = h if isinstance(h, Array) and h.ndim > 0 else None
+    if sign_of(world.point_space) is not None and world.count >= FEWEST:
+        many = ManyVertices(world, None)
+        return many.leave(q, *many.drift(h if each is None else each[None], *many.enter(q, v)))
+    if each is None:
         return world.drift(h, q, v)
-    many = ManyVertices(world, None)
-    return many.leave(q, *many.drift(h, *many.enter(q, v)))
+    x, u = jax.vmap(world.point_space.geodesic)(world.points(q), world.points(v), each)
+    rest = q[x.size :]
+    return jnp.concatenate([x.reshape(-1), rest]), jnp.concatenate([u.reshape(-1), jnp.zeros_like(rest)])
 
 
 def _known(space: AbstractSpace) -> tuple[int, Number]:

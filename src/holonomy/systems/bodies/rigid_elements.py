@@ -12,21 +12,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from holonomy.root_finding import newton
 from holonomy.spaces import AbstractSpace
 from holonomy.systems.bodies import cells, energies, many_rods
 from holonomy.systems.bodies.body import Elements
+from holonomy.systems.bodies.shared_vertices import (
+    Following,
+    Sharing,
+    Spreading,
+    following,
+    sharing_by_vertices,
+    spreading_of,
+)
 from holonomy.systems.dense_solve import UNROLLED, Factored, back_substitute, factor, least_pivot
-from holonomy.systems.elimination import Elimination, Factors, eliminate
+from holonomy.systems.elimination import Factors
+from holonomy.systems.tridiagonal import Tridiagonal
 from holonomy.types import AnyArray, Number, Point, Scalar, Tangent
 
 if TYPE_CHECKING:
@@ -34,31 +42,15 @@ if TYPE_CHECKING:
 
 Values: TypeAlias = Float[Array, " conditions"]
 Corners: TypeAlias = Float[Array, "elements corners point"]
+Differentials: TypeAlias = tuple[Float[Array, "point elements"], ...]
 
 
 class Slopes(NamedTuple):
-    """Differentials of the conditions by kind, and the velocities \\(\\nabla_i\\varphi_r/m_i\\) that belong to them."""
+    """Differentials of the conditions by kind and corner, and the velocities \\(\\nabla_i\\varphi_r/m_i\\) that belong
+    to them."""
 
-    covectors: list[Corners]
-    ways: list[Corners]
-
-
-class Sharing(eqx.Module):
-    """Which pairs of differentials make up the entries of A, and how it is eliminated.
-
-    `first` and `second` are rows of the differentials written one after the other, one column for each entry, filled up
-    with the last row, which is zero: the diagonal first, then the entries of the elimination.
-    """
-
-    first: Int[AnyArray, "slots entries"]
-    second: Int[AnyArray, "slots entries"]
-    elimination: Elimination
-
-
-class Spreading(eqx.Module):
-    """For each vertex the rows of the differentials that act on it, filled up with the last row, which is zero."""
-
-    rows: Int[AnyArray, "slots vertices"]
+    covectors: list[Differentials]
+    ways: list[Differentials]
 
 
 class RigidElements(eqx.Module):
@@ -66,7 +58,7 @@ class RigidElements(eqx.Module):
 
     kinds: tuple[str, ...] = eqx.field(static=True)
     elements: tuple[Elements, ...]
-    sharing: Sharing | None
+    sharing: Sharing | Following | None
     spreading: Spreading | None
 
     @property
@@ -108,18 +100,22 @@ class RigidElements(eqx.Module):
                 covectors, rises = many_rods.gradients(space, x, one.vertices)
             else:
                 at = corners(x, one)
-                covectors = jax.vmap(jax.grad(measure(space, kind)))(at)
-                rises = jax.vmap(jax.vmap(space.sharp))(at, covectors)
-            masses = jnp.stack([energies.take(jnp.asarray(world.masses, q.dtype), c) for c in one.vertices.T], axis=1)
+                slope = jax.vmap(jax.grad(measure(space, kind)))(at)
+                rise = jax.vmap(jax.vmap(space.sharp))(at, slope)
+                covectors, rises = (tuple(z[:, c].T for c in range(at.shape[1])) for z in (slope, rise))
+            masses = [energies.take(jnp.asarray(world.masses, q.dtype), c) for c in one.vertices.T]
             found.covectors.append(covectors)
-            found.ways.append(rises / masses[:, :, None])
+            found.ways.append(tuple(rise / mass[None] for rise, mass in zip(rises, masses, strict=True)))
         return found
 
     def rates(self, world: World, slopes: Slopes, v: Tangent) -> Values:
         """How fast the conditions change."""
-        u = world.points(v)
+        u = world.points(v).T
         parts = [
-            jnp.sum(covectors * corners(u, one), axis=(1, 2))
+            sum(
+                (_dot(w, many_rods.columns(u, c)) for w, c in zip(covectors, one.vertices.T, strict=True)),
+                jnp.zeros(()),
+            )
             for covectors, one in zip(slopes.covectors, self.elements, strict=True)
         ]
         return jnp.concatenate(parts)
@@ -145,38 +141,64 @@ class RigidElements(eqx.Module):
         r"""The velocities \(\sum_r \lambda_r\nabla_i\varphi_r/m_i\), as an array of tangent vectors."""
         ends = np.cumsum([len(one) for one in self.elements])[:-1].tolist()
         parts = jnp.split(multipliers, ends)
-        scaled = [(part[:, None, None] * ways) for part, ways in zip(parts, slopes.ways, strict=True)]
+        scaled = [tuple(part[None] * way for way in ways) for part, ways in zip(parts, slopes.ways, strict=True)]
         if self.spreading is None:
             total: list[Array | None] = [None] * world.count
             for one, ways in zip(self.elements, scaled, strict=True):
                 for r, row in enumerate(one.vertices.tolist()):
                     for c, i in enumerate(row):
-                        total[i] = ways[r, c] if total[i] is None else total[i] + ways[r, c]
+                        total[i] = ways[c][:, r] if total[i] is None else total[i] + ways[c][:, r]
             none = jnp.zeros(world.point_space.point_dim, like.dtype)
             rows = jnp.stack([none if one is None else one for one in total])
+        elif self._one_chain:
+            first, last = (
+                jnp.pad(way, ((0, 0), (int(c[0]), world.count - 1 - int(c[-1]))))
+                for way, c in zip(scaled[0], self.elements[0].vertices.T, strict=True)
+            )
+            rows = (first + last).T
         else:
             flat = _flat(scaled)
             rows = sum((_take(flat, slot) for slot in self.spreading.rows), jnp.zeros((), like.dtype)).T
         return jnp.concatenate([rows.reshape(-1), jnp.zeros(like.shape[0] - rows.size, like.dtype)])
 
-    def factor(self, at: Slopes) -> Factored | Factors:
+    @property
+    def _one_chain(self) -> bool:
+        """Whether rods follow each other, with vertices that do so too."""
+        return isinstance(self.sharing, Following) and bool(
+            np.all(np.diff(self.elements[0].vertices, axis=0, prepend=self.elements[0].vertices[:1] - 1) == 1)
+        )
+
+    def factor(self, at: Slopes) -> Factored | Factors | Tridiagonal:
         """The factorisation of A."""
         if self.sharing is None:
             return factor(self._matrix(at, at), definite=True)
+        if isinstance(self.sharing, Following):
+            return self._tridiagonal(at, at)
         entries = self._entries(at, at)[0]
         return self.sharing.elimination.factor(entries[: self.count], entries[self.count :])
 
-    def factor_between(self, covectors: Slopes, ways: Slopes) -> Factored | Factors:
+    def factor_between(self, covectors: Slopes, ways: Slopes) -> Factored | Factors | Tridiagonal:
         """The factorisation of the products of differentials at one configuration with ways at another."""
         if self.sharing is None:
             return factor(self._matrix(covectors, ways), definite=False)
+        if isinstance(self.sharing, Following):
+            return self._tridiagonal(covectors, ways)
         forth, back = self._entries(covectors, ways)
         m = self.count
         return self.sharing.elimination.factor_general(forth[:m], forth[m:], back[m:])
 
+    def _tridiagonal(self, covectors: Slopes, ways: Slopes) -> Tridiagonal:
+        """The same of rods that follow each other."""
+        assert isinstance(self.sharing, Following)
+        (a, b), (c, d) = covectors.covectors[0], ways.ways[0]
+        joined = self.sharing.joined.astype(a.dtype)
+        return Tridiagonal(
+            _dot(a, c) + _dot(b, d), _dot(b[:, :-1], c[:, 1:]) * joined, _dot(a[:, 1:], d[:, :-1]) * joined
+        )
+
     def _entries(self, covectors: Slopes, ways: Slopes) -> tuple[Array, Array]:
         """The diagonal and the entries of all pairs of conditions, and the same of the transposed matrix."""
-        assert self.sharing is not None
+        assert isinstance(self.sharing, Sharing)
         first, second, m = self.sharing.first, self.sharing.second, self.count
         a, b = _flat(covectors.covectors), _flat(ways.ways)
         forth = _products(a, b, first, second)
@@ -184,10 +206,12 @@ class RigidElements(eqx.Module):
             return forth, forth
         return forth, jnp.concatenate([forth[:m], _products(a, b, second[:, m:], first[:, m:])])
 
-    def solve(self, factors: Factored | Factors, b: Values) -> Values:
+    def solve(self, factors: Factored | Factors | Tridiagonal, b: Values) -> Values:
         """The solution of A x = b."""
+        if isinstance(factors, Tridiagonal):
+            return factors.solve(b)
         if isinstance(factors, Factors):
-            assert self.sharing is not None
+            assert isinstance(self.sharing, Sharing)
             return self.sharing.elimination.solve(factors, b)
         return back_substitute(factors, b)
 
@@ -197,6 +221,9 @@ class RigidElements(eqx.Module):
         if self.sharing is None:
             matrix = self._matrix(first, second)
             return least_pivot(0.5 * (matrix + matrix.T))
+        if isinstance(self.sharing, Following):
+            diagonal, forth, back = self._tridiagonal(first, second)
+            return Tridiagonal(diagonal, 0.5 * (forth + back), 0.5 * (forth + back)).least
         forth, back = self._entries(first, second)
         entries = 0.5 * (forth + back)
         return self.sharing.elimination.factor(entries[: self.count], entries[self.count :]).least
@@ -237,13 +264,15 @@ class RigidElements(eqx.Module):
     def _matrix(self, first: Slopes, second: Slopes) -> Float[Array, "conditions conditions"]:
         """A as a matrix, of few conditions."""
         rows = [
-            (row, covectors[r], ways[r])
+            (row, [one[:, r] for one in covectors], [one[:, r] for one in ways])
             for one, covectors, ways in zip(self.elements, first.covectors, second.ways, strict=True)
             for r, row in enumerate(one.vertices.tolist())
         ]
-        zero = jnp.zeros((), first.covectors[0].dtype)
+        zero = jnp.zeros((), first.covectors[0][0].dtype)
 
-        def entry(a: tuple[list[int], Array, Array], b: tuple[list[int], Array, Array]) -> Array:
+        def entry(
+            a: tuple[list[int], list[Array], list[Array]], b: tuple[list[int], list[Array], list[Array]]
+        ) -> Array:
             shared = [jnp.sum(a[1][a[0].index(i)] * b[2][b[0].index(i)]) for i in a[0] if i in b[0]]
             return sum(shared, zero)
 
@@ -273,44 +302,28 @@ def rigid_elements(count: int, found: dict[str, Elements | None]) -> RigidElemen
     if not kept:
         return None
     rows = [one.vertices for one in kept.values()]
-    owner = np.repeat(np.arange(sum(len(r) for r in rows)), np.concatenate([np.full(len(r), r.shape[1]) for r in rows]))
-    vertex = np.concatenate([r.reshape(-1) for r in rows])
-    few = owner[-1] < UNROLLED
-    sharing = None if few else _sharing(owner, vertex)
-    spreading = None if few else Spreading(_filled(_by_vertex(count, vertex), len(vertex)))
+    ends = np.cumsum([len(r) for r in rows])
+    owner = np.concatenate(
+        [np.tile(np.arange(end - len(r), end), r.shape[1]) for end, r in zip(ends, rows, strict=True)]
+    )
+    vertex = np.concatenate([r.T.reshape(-1) for r in rows])
+    few = int(ends[-1]) <= UNROLLED
+    sharing = None if few else following(tuple(kept), rows[0]) or sharing_by_vertices(owner, vertex)
+    spreading = None if few else spreading_of(count, vertex)
     return RigidElements(tuple(kept), tuple(kept.values()), sharing, spreading)
 
 
-def _by_vertex(count: int, vertex: np.ndarray) -> list[list[int]]:
-    rows: list[list[int]] = [[] for _ in range(count)]
-    for p, i in enumerate(vertex.tolist()):
-        rows[i].append(p)
-    return rows
+def _dot(a: Float[Array, "point n"], b: Float[Array, "point n"]) -> Float[Array, " n"]:
+    """The sums over components, written out so that they are part of the loop over n."""
+    total = a[0] * b[0]
+    for k in range(1, a.shape[0]):
+        total = total + a[k] * b[k]
+    return total
 
 
-def _sharing(owner: np.ndarray, vertex: np.ndarray) -> Sharing:
-    """The pairs of differentials of all entries of A, found from the vertices that conditions share."""
-    size = int(owner[-1]) + 1
-    pairs: dict[tuple[int, int], list[tuple[int, int]]] = {(r, r): [] for r in range(size)}
-    owners = owner.tolist()
-    for rows in _by_vertex(int(vertex.max()) + 1, vertex):
-        for a, b in combinations_with_replacement(rows, 2):
-            first, second = (a, b) if owners[a] <= owners[b] else (b, a)
-            pairs.setdefault((owners[first], owners[second]), []).append((first, second))
-    shared = [key for key in pairs if key[0] != key[1]]
-    columns = [pairs[r, r] for r in range(size)] + [pairs[key] for key in shared]
-    first, second = (_filled([[pair[side] for pair in column] for column in columns], len(owners)) for side in (0, 1))
-    return Sharing(first, second, eliminate(size, np.array(shared, dtype=np.int64).reshape(-1, 2)))
-
-
-def _filled(rows: list[list[int]], empty: int) -> np.ndarray:
-    width = max((len(row) for row in rows), default=0)
-    return np.array([row + [empty] * (width - len(row)) for row in rows], dtype=np.int32).T.copy()
-
-
-def _flat(parts: list[Array]) -> Float[Array, "point rows"]:
+def _flat(parts: list[Differentials]) -> Float[Array, "point rows"]:
     """The components of the differentials, one differential after the other, and of one that is zero."""
-    rows = [part.reshape(-1, part.shape[-1]).T for part in parts]
+    rows = [one for part in parts for one in part]
     return jnp.concatenate([*rows, jnp.zeros((rows[0].shape[0], 1), rows[0].dtype)], axis=1)
 
 

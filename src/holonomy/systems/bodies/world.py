@@ -9,7 +9,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from holonomy.spaces import AbstractSpace, Carried, Hyperbolic, Product
@@ -49,8 +48,9 @@ class World(System):
     **Arguments:** `space`, M; `bodies`, one `Body` or several, whose vertices are numbered through. `potential`, U(x),
     an external potential per unit mass. `interaction`, W(distance, m_i, m_j), the energy of each pair of vertices.
     `collisions`, whether balls of the bodies' radii bounce off each other, elastically (True), or with a coefficient of
-    restitution from 0 to 1. More than 40 balls are moved by `EventDriven` where they are free and by `Splitting` where
-    they belong to bodies of springs, in Euclidean, spherical and hyperbolic space.
+    restitution from 0 to 1. More than 40 balls are moved by `EventDriven` where they are free, by `Splitting` where
+    they belong to bodies of springs and by `Rattle` where they belong to bodies with rods, in Euclidean, spherical and
+    hyperbolic space.
 
     Points and velocities of `simulate` are arrays (vertices, point_dim) of the space. Without a method, `Splitting` is
     taken where geodesics are known in closed form: in Euclidean, spherical and hyperbolic spaces and their products.
@@ -102,7 +102,9 @@ class World(System):
         self.radii = None if collisions is False else checks.radii(given)
         self.balls = None
         if self.radii is not None:
-            many = interaction is None and self.rigid is None and flight(space) is not None
+            damped = any(not (isinstance(body.damping, float) and body.damping == 0.0) for body in given)
+            rods_and_dampers = self.rigid is not None and self.springs is not None and damped
+            many = interaction is None and not rods_and_dampers and flight(space) is not None
             self.balls = checks.balls(self.radii, self.rods, many)
         alone = len(given) > 1 and interaction is None and collisions is False
         groups = np.repeat(np.arange(len(given)), [body.count for body in given]) if alone else None
@@ -173,7 +175,7 @@ class World(System):
         if self.rigid_in_geodesics is None:
             return super().project(t, q, v)
         _, at, moving = self._state(t, q, v)
-        return _settled(self, at, moving)
+        return settled(self, at, moving)
 
     def recentred(self, q: Point, v: Tangent) -> tuple[Point, Tangent]:
         """The state written near the origin where it has moved away from it."""
@@ -193,32 +195,6 @@ class World(System):
     def by_events_only(self) -> bool:
         """Whether there are so many balls that no method looks at all pairs of them."""
         return self.balls is None and self.radii is not None and int(np.sum(self.radii > 0)) > checks.MOST_BALLS
-
-    @property
-    def why_not_free_balls(self) -> str:
-        """Why the world is not one of balls that fly freely between collisions; empty where it is."""
-        if self.energy_terms or self.forces:
-            return "this one has springs, potentials or forces"
-        return self.why_not_colliding_bodies
-
-    @property
-    def why_not_colliding_bodies(self) -> str:
-        """Why the world is not one of bodies of springs that act on each other by collisions of their balls alone;
-        empty where it is."""
-        walls = 0 if self.balls is None else len(self.balls)
-        if self.restitution is None:
-            return "this one has no collisions"
-        if self.rigid is not None:
-            return "this one has rods or cells of fixed size"
-        if "interaction" in self.energy_terms or len(self.forces) > self.damped:
-            return "this one has forces between all vertices or of another kind than those of springs"
-        if self.flight is None:
-            return f"this one is in {self.point_space!r}, where contacts are not known in closed form"
-        if self.constraints.equations.total or self.constraints.walls.total != walls:
-            return "this one has other constraints"
-        if any(isinstance(x, Tracer) for x in jax.tree.leaves((self.restitution, self.masses, self.radii))):
-            return "the numbers of this one are being traced"
-        return "" if float(self.restitution) > 0 else "balls of this one stay in contact, without bouncing"
 
     @property
     def several_frames(self) -> bool:
@@ -303,7 +279,8 @@ def _distances(world: World, q: Point, pairs: AnyArray) -> Float[Array, " pairs"
 
 
 @eqx.filter_jit
-def _settled(world: World, q: Point, v: Tangent) -> tuple[Point, Tangent]:
+def settled(world: World, q: Point, v: Tangent) -> tuple[Point, Tangent]:
+    """The nearest state of a world in which its rods, angles and cells of fixed size have their sizes."""
     assert world.rigid is not None
     return world.rigid.settled(world, q, v)
 

@@ -1,0 +1,180 @@
+"""Bodies with rods whose balls collide: impacts in closed form, conservation, walls between all pairs, refusals."""
+
+import itertools
+
+import jax
+import numpy as np
+import pytest
+
+import holonomy as hl
+from holonomy.motion import cluster_impacts
+from holonomy.systems.bodies import ball_flight
+from holonomy.systems.bodies.ball_flight import flight
+from holonomy.systems.bodies.checks import refuse_start
+from holonomy.systems.bodies.placing import placed
+from holonomy.systems.bodies.world import settled
+
+SPACES = {"E": hl.Euclidean(3), "S": hl.Sphere(3), "H": hl.Hyperbolic(3)}
+
+
+def _triangles(space, side, spacing, radius=0.08, seed=0, damping=0.0, springs=()):
+    """side³ rigid triangles of balls on a grid, turned at random: a body of all, points and velocities."""
+    rng = np.random.default_rng(seed)
+    grid = spacing * np.stack(np.meshgrid(*[np.arange(side) - (side - 1) / 2] * 3, indexing="ij"), axis=-1)
+    angles = 2.0 * np.pi * np.arange(3) / 3.0
+    flat = 0.15 * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
+    turns = np.linalg.qr(rng.standard_normal((side**3, 3, 3)))[0]
+    shape = grid.reshape(-1, 1, 3) + np.einsum("nij,kj->nki", turns, flat)
+    points = np.asarray(placed(space, shape.reshape(-1, 3)))
+    velocities = np.asarray(jax.vmap(space.tangent)(points, rng.standard_normal(points.shape)))
+    ends = np.array([(3 * n + a, 3 * n + b) for n in range(side**3) for a, b in ((0, 1), (1, 2), (0, 2))])
+    lengths = np.asarray(jax.vmap(space.distance)(points[ends[:, 0]], points[ends[:, 1]]))
+    rods = [(*row, float(length)) for row, length in zip(ends.tolist(), lengths, strict=True)]
+    masses = np.linspace(1.0, 2.0, len(points))
+    return hl.Body(masses, rods=rods, springs=springs, damping=damping, radii=radius), points, velocities
+
+
+def _on_rods(world, points, velocities):
+    q, v = settled(world, *world._state(0.0, points, velocities)[1:])
+    return np.asarray(world.points(q)), np.asarray(world.points(v))
+
+
+def test_impacts_of_rigid_bodies_in_closed_form():
+    """With e = 1/2: two rods of two balls meet head-on; a ball hits an end of a rod at 45 degrees, where the effective
+    mass of the end is that of a rigid body; a triangle hits two balls at the same instant and does not turn. The
+    others of 46 balls look on: contacts are no walls."""
+    e, slope = 0.5, np.sqrt(0.5)
+    head_on = [[-1.7, 0, 0], [-0.7, 0, 0], [0.7, 0, 0], [1.7, 0, 0]]
+    struck = [[0, 5, 0], [1, 5, 0], [1 + slope, 5 + slope, 0]]  # rod (4, 5) along x, the ball (6) on the diagonal
+    both = [[0, 10, 0], [1, 10, 0], [0.5, 11, 0], [0, 9, 0], [1, 9, 0]]  # triangle (7, 8, 9) above two balls
+    watching = [[3.0 * n, -10.0, 0.0] for n in range(34)]
+    points = np.array([*head_on, *struck, *both, *watching], float)
+    velocities = np.zeros_like(points)
+    velocities[:4, 0] = [1, 1, -1, -1]
+    velocities[6] = [-slope, -slope, 0]
+    velocities[7:10, 1] = -1.0
+    masses = np.ones(len(points))
+    masses[6] = 3.0
+    side = float(np.hypot(0.5, 1.0))
+    rods = [(0, 1, 1.0), (2, 3, 1.0), (4, 5, 1.0), (7, 8, 1.0), (8, 9, side), (7, 9, side)]
+    world = hl.World(hl.Euclidean(3), hl.Body(masses, rods=rods, radii=0.2), collisions=e)
+    run = hl.simulate(world, points, velocities, 0.8, dt=0.1, method=hl.Rattle(4), save_at=[0.0, 0.8])
+    assert run.certificate.engine == "xla, contacts on the host"
+    np.testing.assert_allclose(sorted(run.events.t), [0.5, 0.6, 0.6, 0.6], rtol=0, atol=1e-13)
+    v, x = world.points(run.v[-1]), world.points(run.q[-1])
+    np.testing.assert_allclose(v[:4, 0], [-e, -e, e, e], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(x[:4, 0], points[:4, 0] + 0.5 * velocities[:4, 0] + 0.3 * v[:4, 0], rtol=0, atol=1e-13)
+    # the end gives way along the rod as both balls together, across it as one
+    impulse = (1.0 + e) / (1.0 / 3.0 + 0.5 / 2.0 + 0.5 / 1.0)
+    np.testing.assert_allclose(v[6], [-slope * (1.0 - impulse / 3.0)] * 2 + [0.0], rtol=0, atol=1e-13)
+    middle = 0.5 * (v[4] + v[5])
+    np.testing.assert_allclose(middle, [-0.5 * slope * impulse] * 2 + [0.0], rtol=0, atol=1e-12)
+    turning = np.linalg.norm(v[5] - v[4])
+    np.testing.assert_allclose(turning, slope * impulse, rtol=0, atol=1e-12)
+    after = -1.0 + (1.0 + e) * 2.0 / 5.0  # 3 masses against 2, at once
+    np.testing.assert_allclose(v[7:10, 1], after, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(v[10:12, 1], -(1.0 + e) * 3.0 / 5.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(v[7:12, [0, 2]], 0.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(x[12:], points[12:], rtol=0, atol=0)
+    assert run.certificate.violation < 1e-13
+
+
+@pytest.mark.parametrize("where", ["E", *(pytest.param(w, marks=pytest.mark.proof) for w in "SH")])
+def test_rigid_triangles_keep_energy_momenta_and_sizes(where):
+    """27 triangles, more balls than walls between all pairs are for: sparse multipliers; taken back; in half the
+    step."""
+    space = SPACES[where]
+    body, points, velocities = _triangles(space, 3, 0.45)
+    world = hl.World(space, body, collisions=True)
+    start = _on_rods(world, points, velocities)
+
+    def run(dt):
+        return hl.simulate(world, *start, 0.4, dt=dt, method=hl.Rattle(4), save_at=[0.0, 0.4], max_events=10_000)
+
+    found = run(0.02)
+    assert len(found.events) > 15
+    assert found.certificate.violation < 1e-13
+    assert found.certificate.velocity_violation < 1e-12
+    assert found.certificate.energy_drift_relative < 1e-5
+    half = run(0.01)
+    assert half.certificate.energy_drift < 0.25 * found.certificate.energy_drift + 1e-12
+    np.testing.assert_allclose(half.events.t[:10], found.events.t[:10], rtol=0, atol=1e-5)
+    if where != "H":  # its momenta change with the frame that carries the points
+        first, last = (np.array(list(world.momentum_maps(found.q[k], found.v[k]).values())) for k in (0, -1))
+        np.testing.assert_allclose(last, first, rtol=0, atol=1e-11)
+        back = hl.simulate(world, world.points(found.q[-1]), world.points(found.v[-1]), 0.0, t0=0.4, dt=0.02,
+                           method=hl.Rattle(4), save_at=[0.4, 0.0], max_events=10_000)  # fmt: skip
+        np.testing.assert_allclose(world.points(back.q[-1]), start[0], rtol=0, atol=1e-9)
+
+
+@pytest.mark.proof
+def test_two_rods_against_walls_between_all_pairs():
+    """The impact law on the host, with contacts located by the step of Rattle, and the general machinery of contact and
+    constraints with Radau's method; in S³ the latter takes minutes to compile."""
+    space = SPACES["E"]
+    shape = np.array([[0, 0, 0], [0.5, 0, 0], [0.1, 0.6, 0.05], [0.55, 0.7, -0.1]])
+    points = np.asarray(placed(space, shape))
+    speeds = np.zeros(points.shape)
+    speeds[:2, 1], speeds[2:, 1], speeds[1, 2], speeds[3, 0] = 1.0, -0.8, 0.5, 0.3
+    speeds = np.asarray(jax.vmap(space.tangent)(points, speeds))
+    bodies = [
+        hl.Body(masses, radii=0.15, rods=[(0, 1, float(space.distance(points[k], points[k + 1])))])
+        for k, masses in ((0, [1.0, 2.0]), (2, [1.5, 1.0]))
+    ]
+    world = hl.World(space, bodies, collisions=True)
+    start = _on_rods(world, points, speeds)
+    host = hl.simulate(world, *start, 0.6, dt=0.01, method=hl.Rattle(6), save_at=[0.0, 0.6])
+    walls = hl.simulate(world, *start, 0.6, dt=0.005, method=hl.Radau(3), save_at=[0.0, 0.6])
+    assert len(host.events) >= 2
+    assert "contacts on the host" in host.certificate.engine
+    assert "contacts on the host" not in walls.certificate.engine
+    np.testing.assert_allclose(host.events.t, walls.events.t, rtol=0, atol=1e-10)
+    for i, j in itertools.combinations(range(4), 2):
+        np.testing.assert_allclose(host.distance(i, j)[-1], walls.distance(i, j)[-1], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(host.energy, walls.energy, rtol=1e-10)
+
+
+def test_balls_that_rods_keep_apart_take_no_impulse():
+    """Of a rigid row the outer balls touch the middle one and cannot approach it: what rods leave of their normal is
+    rounding, by which no impulse may be divided."""
+    x = np.array([[0.0, 0, 0], [0.2, 0, 0], [0.1, 5, 0]])
+    u = np.array([[1.0, 0, 0], [-1e-17, 0, 0], [0.0, 0, 0]])
+    geometry = flight(hl.Euclidean(3))
+    assert geometry is not None
+    law = cluster_impacts.Impacts(geometry, np.ones(3), 1.0, lambda ways: 1e-17 * ways)
+    found = law.bounced(x, u, np.array([[0, 1]]), np.array([0]), np.array([0, 0, -1]))
+    assert not np.any(found.struck)
+    np.testing.assert_allclose(found.velocities, u, rtol=0, atol=0)
+
+
+def test_what_colliding_rods_cannot_do_is_said():
+    space = SPACES["E"]
+    body, points, velocities = _triangles(space, 3, 0.45)
+    world = hl.World(space, body, collisions=True)
+    close = points.copy()
+    close[3] = close[0] + [0.0, 0.0, 0.1]
+    with pytest.raises(ValueError, match=r"Balls overlap at the start: \(0, 3\) by 0.06"):
+        hl.simulate(world, close, 0.0 * velocities, 1.0, dt=0.1)
+    with pytest.raises(ValueError, match="change the sizes"):
+        hl.simulate(world, points, velocities, 1.0, dt=0.1)
+    with pytest.raises(ValueError, match="together with events"):
+        hl.simulate(world, points, 0.0 * velocities, 1.0, dt=0.1, events=[hl.Event(lambda t, q, v: q[0])])
+    with pytest.raises(ValueError, match=r"all pairs of balls in every step; use hl.Rattle\(4\)"):
+        hl.simulate(world, points, 0.0 * velocities, 1.0, dt=0.1, method=hl.Radau(3))
+    damped = _triangles(space, 3, 0.45, springs=[(0, 3, 1.0, 0.4)], damping=0.1)[0]
+    with pytest.raises(ValueError, match=r"up to 40 balls are supported"):
+        hl.World(space, damped, collisions=True)
+
+
+def test_balls_that_a_rod_joins_may_overlap():
+    """Rods shorter than two radii: such balls cannot meet, and are neither refused nor found in contact."""
+    middles = np.stack(np.meshgrid(range(3), range(3), range(3), indexing="ij"), axis=-1).reshape(-1, 3)
+    points = np.stack([middles, middles + np.array([0.1, 0.0, 0.0])], axis=1).reshape(-1, 3)
+    pairs = ball_flight.not_joined(np.array([[0, 1], [1, 0], [1, 2], [3, 2]]), _dumb_bells().rods)
+    np.testing.assert_array_equal(pairs, [[1, 2]])
+    world = hl.World(hl.Euclidean(3), _dumb_bells(), collisions=True)
+    refuse_start(world, points.ravel(), np.zeros(points.size))
+
+
+def _dumb_bells():
+    return hl.Body(np.ones(54), rods=[(2 * n, 2 * n + 1, 0.1) for n in range(27)], radii=0.1)
