@@ -35,8 +35,12 @@ def unit(x: Ambient) -> Ambient:
     line subtracts powers of two with sum 1 from the squares, and rounds no number near 1.
     """
     once = x / jnp.sqrt(dot(x, x))
-    excess = jax.lax.stop_gradient(jnp.sum(once * once - _shares(len(once))))
-    return once - once * (0.5 * excess)
+    return once - once * (0.5 * jax.lax.stop_gradient(excess(once)))
+
+
+def excess(x: Ambient) -> Scalar:
+    r"""\(|x|^2 - 1\) of a vector near length 1, with an error that has no preferred sign."""
+    return jnp.sum(x * x - _shares(len(x)))
 
 
 def _shares(n: int) -> np.ndarray:
@@ -68,13 +72,18 @@ def sphere_geodesic(x: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient
     The velocity is made orthogonal to the new point, which keeps long motions on the sphere; scaling the point to
     length 1 in every step would move the energy to one side.
     """
+    # Changes are added: the product with a rounded cosine near 1 would err to the same side in every step.
+    move, turn = sphere_glide(x, v, t)
+    point, velocity = x + move, v + turn
+    return point, velocity - dot(point, velocity) * point
+
+
+def sphere_glide(x: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
+    """How point and velocity change along a geodesic in the time t."""
     square = dot(v, v)
     z = square * t * t
     fall, s = z * versine(z, 1), t * sine(z, 1)
-    # Changes are added: the product with a rounded cosine near 1 would err to the same side in every step.
-    point = x + (v * s - x * fall)
-    velocity = v - (v * fall + x * (square * s))
-    return point, velocity - dot(point, velocity) * point
+    return v * s - x * fall, -(v * fall + x * (square * s))
 
 
 def sphere_log(x: Ambient, y: Ambient) -> Ambient:
@@ -225,10 +234,16 @@ def hyper_exp(s: Ambient, v: Ambient) -> Ambient:
 
 def hyper_geodesic(s: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
     r"""\(s\cosh|v|t + v\,\sinh(|v|t)/|v|\) and its derivative by t, spacelike parts."""
+    move, turn = hyper_glide(s, v, t)
+    return s + move, v + turn
+
+
+def hyper_glide(s: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
+    """How point and velocity change along a geodesic in the time t, spacelike parts."""
     square = hyper_inner(s, v, v)
     z = square * t * t
     rise, sh = z * versine(z, -1), t * sine(z, -1)
-    return s + (s * rise + v * sh), v + (v * rise + s * (square * sh))
+    return s * rise + v * sh, v * rise + s * (square * sh)
 
 
 def hyper_sharp(s: Ambient, covector: Ambient) -> Ambient:
@@ -282,6 +297,11 @@ def hyper_half(s: Ambient) -> Ambient:
 
 def half_turn(a: Ambient, b: Ambient, z: Ambient, back: bool) -> Ambient:
     """`hyper_turn` by the half rapidities a and b of the two boosts, which are of order one at any distance."""
+    return z + half_turn_less_one(a, b, z, back)
+
+
+def half_turn_less_one(a: Ambient, b: Ambient, z: Ambient, back: bool) -> Ambient:
+    """What `half_turn` adds to z."""
     c = 1.0 + dot(a, b)
     plane = dot(a, a) * dot(b, b) - dot(a, b) ** 2
 
@@ -289,7 +309,7 @@ def half_turn(a: Ambient, b: Ambient, z: Ambient, back: bool) -> Ambient:
         return a * dot(b, u) - b * dot(a, u)
 
     once = wedge(z)
-    return z + 2.0 * (wedge(once) + (c if back else -c) * once) / (c * c + plane)
+    return 2.0 * (wedge(once) + (c if back else -c) * once) / (c * c + plane)
 
 
 def hyper_rechart(s: Ambient, y: Ambient, z: Ambient) -> Ambient:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from holonomy.spaces import axes, validation
+from holonomy.spaces import embedded as em
 from holonomy.spaces.axes import Field, Flow
 from holonomy.spaces.base import Picture
 from holonomy.spaces.group import AbstractGroup
@@ -55,7 +56,7 @@ class SE2(AbstractGroup):
 
     def coordinates(self, x: PointLike, point: PointLike) -> Local:
         x, point = self.project(self._point(x)), self.project(self._point(point, "point"))
-        place = _turn(x[0], -x[1], point[2:] - x[2:])
+        place = plane_turn(x[0], -x[1], point[2:] - x[2:])
         return jnp.append(place, _angle(x, point))
 
     def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
@@ -72,7 +73,7 @@ class SE2(AbstractGroup):
 
     def project(self, x: PointLike) -> Point:
         x = self._array(x)
-        return jnp.concatenate([x[:2] / jnp.sqrt(jnp.sum(x[:2] ** 2)), x[2:]])
+        return jnp.concatenate([em.unit(x[:2]), x[2:]])
 
     def tangent(self, x: PointLike, v: VectorLike) -> Vector:
         x, v = self.project(self._point(x)), self._array(v, "v")
@@ -91,7 +92,7 @@ class SE2(AbstractGroup):
         x = self._point(x)
         v, x = self._vector(x, v), self.project(x)
         rate = x[0] * v[1] - x[1] * v[0]
-        return jnp.concatenate([_turn(jnp.cos(rate), jnp.sin(rate), x[:2]), x[2:] + v[2:]])
+        return jnp.concatenate([plane_turn(jnp.cos(rate), jnp.sin(rate), x[:2]), x[2:] + v[2:]])
 
     def log(self, x: PointLike, y: PointLike) -> Vector:
         x, y = self.project(self._point(x)), self.project(self._point(y, "y"))
@@ -108,7 +109,7 @@ class SE2(AbstractGroup):
         x = self._point(x)
         v, w = self._vector(x, v), self._vector(x, w, "w")
         rate = x[0] * v[1] - x[1] * v[0]
-        return jnp.concatenate([_turn(jnp.cos(rate), jnp.sin(rate), w[:2]), w[2:]])
+        return jnp.concatenate([plane_turn(jnp.cos(rate), jnp.sin(rate), w[:2]), w[2:]])
 
     def random(self, key: PRNGKeyArray) -> Point:
         turn, place = jax.random.split(key)
@@ -157,24 +158,24 @@ class SE2(AbstractGroup):
 
     def compose(self, g: PointLike, h: PointLike) -> Point:
         g, h = validation.as_array(g), validation.as_array(h)
-        return jnp.concatenate([_turn(g[0], g[1], h[:2]), g[2:] + _turn(g[0], g[1], h[2:])])
+        return jnp.concatenate([plane_turn(g[0], g[1], h[:2]), g[2:] + plane_turn(g[0], g[1], h[2:])])
 
     def inverse(self, g: PointLike) -> Point:
         g = validation.as_array(g)
-        return jnp.concatenate([jnp.stack([g[0], -g[1]]), -_turn(g[0], -g[1], g[2:])])
+        return jnp.concatenate([jnp.stack([g[0], -g[1]]), -plane_turn(g[0], -g[1], g[2:])])
 
     def lift(self, g: PointLike, xi: LocalLike) -> Vector:
         g, xi = validation.as_array(g), validation.as_array(xi)
-        return jnp.concatenate([xi[2] * _quarter(g[:2]), _turn(g[0], g[1], xi[:2])])
+        return jnp.concatenate([xi[2] * _quarter(g[:2]), plane_turn(g[0], g[1], xi[:2])])
 
     def body_velocity(self, g: PointLike, v: VectorLike) -> Local:
         g, v = validation.as_array(g), validation.as_array(v)
-        return jnp.append(_turn(g[0], -g[1], v[2:]), g[0] * v[1] - g[1] * v[0])
+        return jnp.append(plane_turn(g[0], -g[1], v[2:]), g[0] * v[1] - g[1] * v[0])
 
     def group_exp(self, xi: LocalLike) -> Point:
         xi = validation.as_array(xi)
         z = xi[2] ** 2
-        place = _turn(sine(z, 1), xi[2] * versine(z, 1), xi[:2])
+        place = plane_turn(sine(z, 1), xi[2] * versine(z, 1), xi[:2])
         return jnp.concatenate([jnp.stack([jnp.cos(xi[2]), jnp.sin(xi[2])]), place])
 
     def group_log(self, g: PointLike) -> Local:
@@ -182,7 +183,7 @@ class SE2(AbstractGroup):
         angle = jnp.arctan2(g[1], g[0])
         z = angle**2
         a, b = sine(z, 1), angle * versine(z, 1)
-        return jnp.append(_turn(a, -b, g[2:]) / (a * a + b * b), angle)
+        return jnp.append(plane_turn(a, -b, g[2:]) / (a * a + b * b), angle)
 
     def matrix(self, g: PointLike) -> Float[Array, "3 3"]:
         g = validation.as_array(g)
@@ -201,7 +202,8 @@ class SE2(AbstractGroup):
         return jnp.stack([matrix[0, 2], matrix[1, 2], (matrix[1, 0] - matrix[0, 1]) / 2.0])
 
 
-def _turn(c: Scalar, s: Scalar, v: Float[Array, " 2"]) -> Float[Array, " 2"]:
+def plane_turn(c: Scalar, s: Scalar, v: Float[Array, " 2"]) -> Float[Array, " 2"]:
+    """The vector v turned by the angle with this cosine and sine."""
     return jnp.stack([c * v[0] - s * v[1], s * v[0] + c * v[1]])
 
 

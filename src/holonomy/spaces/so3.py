@@ -196,7 +196,7 @@ class SO3(AbstractGroup):
     # ── inside ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _unit(self, x: Point) -> Point:
-        return x / jnp.sqrt(jnp.sum(x * x))
+        return em.unit(x)
 
     def _same_side(self, x: Point, y: Point) -> Point:
         return y * jnp.where(em.dot(x, y) < 0, -1.0, 1.0)

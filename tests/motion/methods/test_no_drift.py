@@ -8,6 +8,7 @@ import pytest
 import holonomy as hl
 
 SPHERE, GLOME, FAR, TURNS, PLACES = hl.Sphere(2), hl.Sphere(3, 2.0), hl.Hyperbolic(3), hl.SO3(), hl.SE3()
+PLANE = hl.SE2()
 
 
 def turned(q, u):
@@ -49,6 +50,15 @@ def thrown(t, g, v, p):
 
 loose = of_lagrangian(thrown, PLACES, inertia=np.array([1.0, 1.6, 2.2]))
 
+
+def sliding(t, g, v, p):
+    """A body in the plane whose mass is larger across it than along it, on a spring to the origin."""
+    return 0.5 * jnp.dot(jnp.array([1.0, 2.0, 0.7]), PLANE.body_velocity(g, v) ** 2) - 0.5 * jnp.dot(g[2:], g[2:])
+
+
+sled = of_lagrangian(sliding, PLANE)
+corner = np.array([0.6, 0.8, 1.0, 0.3])
+
 unit = np.array([0.6, 0.2, -0.3, 0.1]) / np.linalg.norm([0.6, 0.2, -0.3, 0.1])
 spin = np.array([0.3, 1.0, 0.4])
 place = np.asarray(FAR.from_polar(0.8, 1.05, 0.3))
@@ -80,6 +90,7 @@ CASES = {
         ["rotate_xy", "rotate_xz", "rotate_yz"],
         0.1,
     ),
+    "body in the plane": (sled, corner, PLANE.lift(corner, [0.3, 0.7, 0.9]), ["rotate_xy"], 0.1),
 }
 
 
@@ -139,14 +150,19 @@ def check(name, stages, steps):
     return rise, bar, band, drift
 
 
-FEW = list(zip(CASES, [1, 2, 3, 2, 3, 2, 1, 2], strict=True))
+FEW = list(zip(CASES, [1, 2, 3, 2, 3, 2, 1, 2, 1], strict=True))
 
 
 @pytest.mark.parametrize(("name", "stages"), FEW)
 def test_no_trend(name, stages):
     *_, band, drift = check(name, stages, 20_000)
+    print(f"{name}, Gauss({stages}): band {band:.1e}, momenta {drift:.1e}")
     assert band > 1e-10, "the step must be large enough for its error to be seen"
-    assert drift < 1e-12
+    assert drift < 1e-13
+
+
+# The energy error of the one left out, 3e-10, is too small to tell a trend of it from rounding.
+MANY = [(name, stages) for name in CASES for stages in (1, 2, 3) if (name, stages) != ("thrown body", 3)]
 
 
 MANY = [
@@ -166,7 +182,7 @@ MANY = [
 def test_no_trend_in_a_million_steps(name, stages):
     rise, bar, band, drift = check(name, stages, 1_000_000)
     print(f"{name}, Gauss({stages}): rise {rise:.1e} ± {bar:.1e}, band {band:.1e}, momenta {drift:.1e}")
-    assert drift < 1e-11  # rounding of points and frames adds up to a few 1e-18 a step
+    assert drift < 1e-12
 
 
 @pytest.mark.proof

@@ -78,7 +78,7 @@ class Gauss(AbstractMethod):
         return ("velocity",)
 
     def start(self, system: System, t: Time, q: Point, v: Tangent) -> Phase:
-        return phase_state.enter(system, t, q, v, 2 * self.stages)
+        return phase_state.enter(system, t, q, v, 2 * self.stages, renewed=True)
 
     def step(self, system: System, t: Time, h: Time, state: Phase) -> tuple[Phase, Status]:
         guess = self._guess(state, h)
@@ -100,16 +100,15 @@ class Gauss(AbstractMethod):
             return h * (b @ rows + b_low @ rows)
 
         @jax.jit  # traced once, though the equations need it in several places
-        def gradients(w: Any) -> tuple[Any, Any, Any]:
+        def gradients(w: Any) -> tuple[Any, Any, Any, Any]:
             positions = y[None] + until_stages(w)
             slopes = each(lambda *at: moving_chart.slopes(local, *at), times, positions, w)
-            start = moving_chart.plain_momentum(
-                local, p, until_end(w), until_end(slopes.position), until_end(slopes.base)
-            )
-            return slopes.position, slopes.velocity, start
+            push = until_end(slopes.base)
+            start = moving_chart.plain_momentum(local, p, until_end(w), until_end(slopes.position), push)
+            return slopes.position, slopes.velocity, start, push
 
         def balance(w: Any) -> variational_step.Balance:
-            dq, dv, start = gradients(w)
+            dq, dv, start, _ = gradients(w)
             return variational_step.Balance(
                 dv - (start[None] + until_stages(dq)), jnp.max(jnp.abs(dv), axis=0, keepdims=True) + before, speeds
             )
@@ -120,13 +119,15 @@ class Gauss(AbstractMethod):
         middle = b @ guess
         correct = moving_chart.correction(local, t + 0.5 * h, y + 0.5 * h * middle, middle, p, h, b + b_low)
         w, (found, count) = variational_step.solve(balance, correct, guess, self.iteration)
-        dq, _, start = gradients(w)
+        dq, dv, start, push = gradients(w)
         if system.flat:
             move, kick = (h * (b @ w), h * (b_low @ w)), (h * (b @ dq), h * (b_low @ dq))
             new = phase_state.summed(state, move, kick, w, h)
         else:
+            # what the stages still lack would act on momenta as a torque, to the same side in every step
+            w = w - jax.lax.stop_gradient(correct(dv - (start[None] + until_stages(dq))))
             rows = moving_chart.past(state, a + a_low, b + b_low, w, h)
-            new = moving_chart.renew(system, state, until_end(w), start + until_end(dq), rows, h)
+            new = moving_chart.renew(system, state, until_end(w), push, rows, h)
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
         return new, Status(code, count)
 

@@ -85,7 +85,8 @@ def step(
     if system.flat:
         new = phase_state.summed(state, move, kick + mu @ before, w, h)
     else:
-        new = moving_chart.renew(system, state, move, begin + kick, moving_chart.past(state, a, b, w, h), h)
+        push = system.space.pull_shift(state.anchor, move, begin + kick) - start
+        new = moving_chart.renew(system, state, move, push, moving_chart.past(state, a, b, w, h), h)
     code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
     code = jnp.where(kept, code, jnp.int32(Code.rank_change))
     code = project.worse(code, project.still_redundant(local, held, end, y + (state.y_low + move), last))

@@ -31,6 +31,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from holonomy.motion.methods.phase_state import Phase
+from holonomy.spaces import Carried, held
 from holonomy.systems import System, lagrangian
 from holonomy.systems.dense_solve import back_substitute, eliminate, factor
 from holonomy.systems.in_chart import Local
@@ -100,31 +101,24 @@ def correction(
     return correct
 
 
-def renew(system: System, state: Phase, y: Vector, p: Vector, rows: tuple[Array, Array], h: Time) -> Phase:
-    """The state at coordinates y with momentum p, both in the chart of `state`, in the chart at the new point.
+def renew(system: System, state: Phase, y: Vector, push: Vector, rows: tuple[Array, Array], h: Time) -> Phase:
+    """The state at coordinates y of the chart of `state`, after `push` was added to its momentum, in the chart there.
 
     `rows` are the positions and velocities of past stages, oldest first, from which the next step's are guessed.
     """
     space, anchor = system.space, state.anchor
-    _, pull = jax.vjp(lambda z: space.rechart(anchor, y, z), jnp.zeros_like(y))
+    assert state.held is not None
 
     def carried(position: Any, velocity: Any) -> Any:
         return jax.jvp(lambda z: space.transition(anchor, y, z), (position,), (velocity,))[1]
 
+    new = held.moved(space, state.held, y, push)
     # momenta turn as velocities do, since what `recentred` does to coordinates is a rotation
-    turning = jnp.concatenate([pull(p)[0][None], jax.vmap(carried)(*rows)])
-    point = space.chart(anchor, y)
-    turned, none = space.recentred_local(point, turning), jnp.zeros_like(y)
-    return Phase(
-        space.recentred(point, jnp.zeros_like(point))[0],
-        none,
-        turned[0],
-        none,
-        none,
-        turned[1:],
-        jnp.asarray(h),
-        state.h,
-    )
+    turning = jnp.concatenate([held.momentum(space, new)[None], jax.vmap(carried)(*rows)])
+    turned, none = space.recentred_local(new.x, turning), jnp.zeros_like(y)
+    if isinstance(space, Carried):
+        new = held.begin(space, space.recentred(new.x, jnp.zeros_like(new.x))[0], turned[0])
+    return Phase(new.x, none, turned[0], none, none, turned[1:], jnp.asarray(h), state.h, new)
 
 
 def past(

@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from holonomy.spaces import held
+from holonomy.spaces.held import Carry
 from holonomy.systems import System, lagrangian
 from holonomy.types import Point, Scalar, Tangent, Time, Vector
 
@@ -32,7 +34,8 @@ class Phase(NamedTuple):
 
     `stages` are velocities of the last steps, oldest first, from which the next one's are guessed; `h` is the length of
     the last step and `before` of the one before it, zero where there was none. Where points are their own coordinates
-    the anchor has no part in it.
+    the anchor has no part in it. Where the chart is renewed at every step, `held` has the anchor and the momentum with
+    the digits lost in moving them.
     """
 
     anchor: Point
@@ -43,15 +46,17 @@ class Phase(NamedTuple):
     stages: Stages
     h: Scalar
     before: Scalar
+    held: Carry | None = None
 
 
-def enter(system: System, t: Time, q: Point, v: Tangent, stages: int) -> Phase:
-    """The state at position q with velocity v."""
+def enter(system: System, t: Time, q: Point, v: Tangent, stages: int, renewed: bool = False) -> Phase:
+    """The state at position q with velocity v; `renewed` says that every step renews the chart."""
     local = system.local(q)
     y, w = local.enter(v)
     p = lagrangian.momentum(local.lagrangian, t, y, w)
     rows, none = jnp.broadcast_to(w, (stages, *w.shape)), jnp.zeros((), y.dtype)
-    return Phase(q, y, p, jnp.zeros_like(y), jnp.zeros_like(p), rows, none, none)
+    carry = held.begin(system.space, q, p) if renewed and not system.flat else None
+    return Phase(q, y, p, jnp.zeros_like(y), jnp.zeros_like(p), rows, none, none, carry)
 
 
 def ratio(state: Phase, h: Time) -> Scalar:

@@ -49,7 +49,7 @@ class SymplecticEuler(AbstractMethod):
         return Properties(symplectic=not system.constraints)  # projection onto constraints is not symplectic
 
     def start(self, system: System, t: Time, q: Point, v: Tangent) -> Phase:
-        return phase_state.enter(system, t, q, v, 1)
+        return phase_state.enter(system, t, q, v, 1, renewed=True)
 
     def step(self, system: System, t: Time, h: Time, state: Phase) -> tuple[Phase, Status]:
         local = system.local(state.anchor)
@@ -75,7 +75,8 @@ class SymplecticEuler(AbstractMethod):
         if system.flat:
             new = phase_state.summed(state, move, kick, w[None], h)
         else:
-            new = moving_chart.renew(system, state, move, p + kick, (move[None], w[None]), h)
+            push = system.space.pull_shift(state.anchor, move, p + kick) - p
+            new = moving_chart.renew(system, state, move, push, (move[None], w[None]), h)
         return new, Status(code, count)
 
     @property
