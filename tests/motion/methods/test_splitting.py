@@ -47,6 +47,19 @@ def test_rounding_does_not_add_up():
     assert run.certificate.energy_drift < 3e-13
 
 
+def test_rounding_does_not_add_up_on_a_sphere():
+    """A rod in S³: its energy after 10⁵ steps, and its ends on the sphere."""
+    space = hl.Sphere(3)
+    points = np.array([space.from_polar(1.0, 1.2, 0.3), space.from_polar(1.5, 1.4, 0.9)])
+    turn = next(iter(space.killing().values()))
+    rod = hl.World(space, hl.Body([1.0, 1.0], springs=[(0, 1, 1.0, 0.6)]))
+    run = hl.simulate(
+        rod, points, [0.3 * turn(x) for x in points], 5000.0, dt=0.05, method=hl.Splitting(8), save_every=100
+    )
+    assert run.certificate.energy_drift < 3e-15
+    assert np.max(np.abs(np.linalg.norm(run.q.reshape(-1, 2, 4), axis=2) - 1.0)) < 3e-16
+
+
 def test_verlet_is_the_splitting_of_order_two():
     runs = [hl.simulate(system, *START, 1.0, dt=0.1, method=m) for m in SPLITTINGS[:2]]
     np.testing.assert_array_equal(runs[0].q, runs[1].q)

@@ -79,7 +79,7 @@ class AbstractSplitting(AbstractMethod):
             return many.recentred(state._replace(q=x, v=u)), fine(len(self.parts))
         flows = flows_of(system, state.q)
         if isinstance(state, Sums):
-            return Sums(*self._through(summed(flows), t, h, state)), fine(len(self.parts))
+            return Sums(*self._through(summed(system, flows), t, h, state)), fine(len(self.parts))
         return PositionVelocity(*self._through(flows, t, h, state)), fine(len(self.parts))
 
     def step_of_each(self, world: World, t: Time, times: Durations, state: PositionVelocity) -> PositionVelocity:
@@ -139,9 +139,9 @@ class Splitting(AbstractSplitting):
     \(-h\nabla V/m\). It computes 1, 5, 9 or 17 forces a step. Forces that are not the gradient of a potential may
     depend on t and q; the step is then reversible, but not symplectic. Damped springs of a `World` act in the kick, by
     forces between their ends, so that the momentum maps stay as they are; the damping of a spring over the mass of its
-    ends, times the step, should stay below about 1. Where points are their own coordinates, up to 128 of them, changes
-    are added with compensation. Balls of bodies that collide bounce where they touch, also within a step; such a run is
-    reversible, but not symplectic. References: Suzuki, 1990; Kahan and Li, 1997 (`compositions`).
+    ends, times the step, should stay below about 1. Of up to 128 coordinates changes are added with compensation. Balls
+    of bodies that collide bounce where they touch, also within a step; such a run is reversible, but not symplectic.
+    References: Suzuki, 1990; Kahan and Li, 1997 (`compositions`).
     """
 
     order_: int = eqx.field(static=True)

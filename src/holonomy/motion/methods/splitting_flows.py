@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from holonomy.motion.methods.phase_state import compensated
+from holonomy.spaces import held
 from holonomy.systems import System
 from holonomy.systems.bodies import World
 from holonomy.systems.bodies.many_vertices import ManyVertices
@@ -46,7 +47,8 @@ COMPENSATED = 128  # coordinates up to which sums are compensated; above, it wou
 
 def adds_up(system: System) -> bool:
     """Whether motion is a sum of changes of few coordinates, which may be added with compensation."""
-    return system.flat and system.space.point_dim <= COMPENSATED and many_of(system) is None
+    known = system.flat or (isinstance(system, World) and held.glides(system.space))
+    return known and system.space.point_dim <= COMPENSATED and many_of(system) is None
 
 
 def many_of(system: System) -> ManyVertices | None:
@@ -59,19 +61,30 @@ def by_components(many: ManyVertices) -> Flows:
     return Flows(_same, many.drift, many.kick, lambda q, x, v: (x, v))
 
 
-def summed(flows: Flows) -> Flows:
+def summed(system: System, flows: Flows) -> Flows:
     """The flows of positions and velocities that are pairs, each with what rounding took from it: far from the origin,
     and in many steps, rounding does not accumulate."""
     damp = flows.damp
 
     def drift(h: Any, x: Any, u: Any) -> tuple[Any, Any]:
-        return compensated(x[0], x[1], (h * u[0], h * u[1])), u
+        if system.flat:
+            return compensated(x[0], x[1], (h * u[0], h * u[1])), u
+        new = held.glided(system.space, held.Carry(x[0], u[0], x[1], u[1]), h)
+        return (new.x, new.x_low), (new.p, new.p_low)
+
+    def leave(q: Any, x: Any, u: Any) -> tuple[Any, ...]:
+        if system.flat:
+            return x[0], u[0], x[1], u[1]
+        end = held.settled(system.space, held.Carry(x[0], u[0], x[1], u[1]))
+        point, velocity = flows.leave(q, end.x, end.p)
+        stays = jnp.all(point == end.x)  # else it was written anew, and what rounding took belongs to the old arrays
+        return point, velocity, jnp.where(stays, end.x_low, 0.0), jnp.where(stays, end.p_low, 0.0)
 
     return Flows(
         lambda q, v, q_low, v_low: ((q, q_low), (v, v_low)),
         drift,
         lambda t, x, u: flows.kick(t, x[0], u[0]),
-        lambda q, x, u: (x[0], u[0], x[1], u[1]),
+        leave,
         None if damp is None else lambda t, x, u: damp(t, x[0], u),
         lambda u, change: compensated(u[0], u[1], change),
     )
