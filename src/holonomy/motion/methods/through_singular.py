@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from holonomy.method_table import Properties
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
+from holonomy.motion.methods.radau import Radau
 from holonomy.systems import System
 from holonomy.systems.constraints.project import independence_between
 from holonomy.systems.quantities import ambient_acceleration
@@ -136,4 +137,7 @@ def passing(system: System, method: AbstractMethod) -> tuple[System, AbstractMet
             f"before one. Use hl.Rattle(4) or hl.Radau(3), or method=None."
         )
     given = replace(given, treatment=replace(given.treatment, passes=True))
+    if isinstance(method, Radau):
+        # corrections by the matrix at a guessed end beside a singular position lead to velocities that are no root
+        method = Radau(method.stages, method.at, iteration="newton")
     return replace(system, constraints=given), ThroughSingular(method)
