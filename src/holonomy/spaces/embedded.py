@@ -73,12 +73,12 @@ def sphere_geodesic(x: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient
     length 1 in every step would move the energy to one side.
     """
     # Changes are added: the product with a rounded cosine near 1 would err to the same side in every step.
-    move, turn = sphere_glide(x, v, t)
+    move, turn = sphere_geodesic_change(x, v, t)
     point, velocity = x + move, v + turn
     return point, velocity - dot(point, velocity) * point
 
 
-def sphere_glide(x: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
+def sphere_geodesic_change(x: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
     """How point and velocity change along a geodesic in the time t."""
     square = dot(v, v)
     z = square * t * t
@@ -234,11 +234,11 @@ def hyper_exp(s: Ambient, v: Ambient) -> Ambient:
 
 def hyper_geodesic(s: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
     r"""\(s\cosh|v|t + v\,\sinh(|v|t)/|v|\) and its derivative by t, spacelike parts."""
-    move, turn = hyper_glide(s, v, t)
+    move, turn = hyper_geodesic_change(s, v, t)
     return s + move, v + turn
 
 
-def hyper_glide(s: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
+def hyper_geodesic_change(s: Ambient, v: Ambient, t: Number) -> tuple[Ambient, Ambient]:
     """How point and velocity change along a geodesic in the time t, spacelike parts."""
     square = hyper_inner(s, v, v)
     z = square * t * t

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import holonomy as hl
-from holonomy.spaces import held
+from holonomy.spaces import compensated
 
 SPHERE, TURNS, SPACE = hl.Sphere(2), hl.SO3(), hl.Hyperbolic(3)
 
@@ -179,7 +179,9 @@ def test_one_step_is_symplectic(method, case):
     @jax.jacfwd
     def step(z):
         q, p = placed(space, first.anchor, z)
-        after, _ = method.step(system, 0.0, h, first._replace(anchor=q, p=p, held=held.begin(space, q, p)))
+        after, _ = method.step(
+            system, 0.0, h, first._replace(anchor=q, p=p, compensated=compensated.begin(space, q, p))
+        )
         return seen_from(space, last.anchor, after.anchor, after.p)
 
     derivative = step(jnp.concatenate([jnp.full(n, 0.2), first.p]))

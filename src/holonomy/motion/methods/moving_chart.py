@@ -31,7 +31,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from holonomy.motion.methods.phase_state import Phase
-from holonomy.spaces import Carried, held
+from holonomy.spaces import Carried, compensated
 from holonomy.systems import System, lagrangian
 from holonomy.systems.dense_solve import back_substitute, eliminate, factor
 from holonomy.systems.in_chart import Local
@@ -107,17 +107,17 @@ def renew(system: System, state: Phase, y: Vector, push: Vector, rows: tuple[Arr
     `rows` are the positions and velocities of past stages, oldest first, from which the next step's are guessed.
     """
     space, anchor = system.space, state.anchor
-    assert state.held is not None
+    assert state.compensated is not None
 
     def carried(position: Any, velocity: Any) -> Any:
         return jax.jvp(lambda z: space.transition(anchor, y, z), (position,), (velocity,))[1]
 
-    new = held.moved(space, state.held, y, push)
+    new = compensated.moved(space, state.compensated, y, push)
     # momenta turn as velocities do, since what `recentred` does to coordinates is a rotation
-    turning = jnp.concatenate([held.momentum(space, new)[None], jax.vmap(carried)(*rows)])
+    turning = jnp.concatenate([compensated.momentum(space, new)[None], jax.vmap(carried)(*rows)])
     turned, none = space.recentred_local(new.x, turning), jnp.zeros_like(y)
     if isinstance(space, Carried):
-        new = held.begin(space, space.recentred(new.x, jnp.zeros_like(new.x))[0], turned[0])
+        new = compensated.begin(space, space.recentred(new.x, jnp.zeros_like(new.x))[0], turned[0])
     return Phase(new.x, none, turned[0], none, none, turned[1:], jnp.asarray(h), state.h, new)
 
 

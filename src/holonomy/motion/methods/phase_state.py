@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from holonomy.spaces import held
-from holonomy.spaces.held import Carry
+from holonomy.spaces import compensated
+from holonomy.spaces.compensated import Compensated
 from holonomy.systems import System, lagrangian
 from holonomy.types import Point, Scalar, Tangent, Time, Vector
 
@@ -34,8 +34,8 @@ class Phase(NamedTuple):
 
     `stages` are velocities of the last steps, oldest first, from which the next one's are guessed; `h` is the length of
     the last step and `before` of the one before it, zero where there was none. Where points are their own coordinates
-    the anchor has no part in it. Where the chart is renewed at every step, `held` has the anchor and the momentum with
-    the digits lost in moving them.
+    the anchor has no part in it. Where the chart is renewed at every step, `compensated` has the anchor and the
+    momentum with the digits lost in moving them.
     """
 
     anchor: Point
@@ -46,7 +46,7 @@ class Phase(NamedTuple):
     stages: Stages
     h: Scalar
     before: Scalar
-    held: Carry | None = None
+    compensated: Compensated | None = None
 
 
 def enter(system: System, t: Time, q: Point, v: Tangent, stages: int, renewed: bool = False) -> Phase:
@@ -55,7 +55,7 @@ def enter(system: System, t: Time, q: Point, v: Tangent, stages: int, renewed: b
     y, w = local.enter(v)
     p = lagrangian.momentum(local.lagrangian, t, y, w)
     rows, none = jnp.broadcast_to(w, (stages, *w.shape)), jnp.zeros((), y.dtype)
-    carry = held.begin(system.space, q, p) if renewed and not system.flat else None
+    carry = compensated.begin(system.space, q, p) if renewed and not system.flat else None
     return Phase(q, y, p, jnp.zeros_like(y), jnp.zeros_like(p), rows, none, none, carry)
 
 
@@ -75,8 +75,8 @@ def summed(
     state: Phase, dy: Vector | tuple[Vector, Vector], dp: Vector | tuple[Vector, Vector], stages: Stages, h: Time
 ) -> Phase:
     """The state further by (dy, dp) in the same chart, as the parts of a composed step must stay in one."""
-    y, y_low = compensated(state.y, state.y_low, dy)
-    p, p_low = compensated(state.p, state.p_low, dp)
+    y, y_low = compensated_sum(state.y, state.y_low, dy)
+    p, p_low = compensated_sum(state.p, state.p_low, dp)
     kept = jnp.concatenate([state.stages[len(stages) :], stages])
     return Phase(state.anchor, y, p, y_low, p_low, kept, jnp.asarray(h, y.dtype), state.h)
 
@@ -104,7 +104,7 @@ def _moved(system: System, state: Phase, scale: Any) -> Phase:
     return Phase(point, y, p, y_low, p_low, jnp.stack(stages), state.h, state.before)
 
 
-def compensated(total: Array, low: Array, increment: Array | tuple[Array, Array]) -> tuple[Array, Array]:
+def compensated_sum(total: Array, low: Array, increment: Array | tuple[Array, Array]) -> tuple[Array, Array]:
     """Kahan's sum: the total and what rounding took from it."""
     large, small = increment if isinstance(increment, tuple) else (increment, 0.0)
     corrected = large + (small + low)

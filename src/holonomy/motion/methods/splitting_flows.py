@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from holonomy.motion.methods.phase_state import compensated
-from holonomy.spaces import held
+from holonomy.motion.methods.phase_state import compensated_sum
+from holonomy.spaces import compensated
 from holonomy.systems import System
 from holonomy.systems.bodies import World
 from holonomy.systems.bodies.many_vertices import ManyVertices
@@ -47,7 +47,7 @@ COMPENSATED = 128  # coordinates up to which sums are compensated; above, it wou
 
 def adds_up(system: System) -> bool:
     """Whether motion is a sum of changes of few coordinates, which may be added with compensation."""
-    known = system.flat or (isinstance(system, World) and held.glides(system.space))
+    known = system.flat or (isinstance(system, World) and compensated.knows_geodesics(system.space))
     return known and system.space.point_dim <= COMPENSATED and many_of(system) is None
 
 
@@ -68,14 +68,14 @@ def summed(system: System, flows: Flows) -> Flows:
 
     def drift(h: Any, x: Any, u: Any) -> tuple[Any, Any]:
         if system.flat:
-            return compensated(x[0], x[1], (h * u[0], h * u[1])), u
-        new = held.glided(system.space, held.Carry(x[0], u[0], x[1], u[1]), h)
+            return compensated_sum(x[0], x[1], (h * u[0], h * u[1])), u
+        new = compensated.along_geodesic(system.space, compensated.Compensated(x[0], u[0], x[1], u[1]), h)
         return (new.x, new.x_low), (new.p, new.p_low)
 
     def leave(q: Any, x: Any, u: Any) -> tuple[Any, ...]:
         if system.flat:
             return x[0], u[0], x[1], u[1]
-        end = held.settled(system.space, held.Carry(x[0], u[0], x[1], u[1]))
+        end = compensated.on_space(system.space, compensated.Compensated(x[0], u[0], x[1], u[1]))
         point, velocity = flows.leave(q, end.x, end.p)
         stays = jnp.all(point == end.x)  # else it was written anew, and what rounding took belongs to the old arrays
         return point, velocity, jnp.where(stays, end.x_low, 0.0), jnp.where(stays, end.p_low, 0.0)
@@ -86,7 +86,7 @@ def summed(system: System, flows: Flows) -> Flows:
         lambda t, x, u: flows.kick(t, x[0], u[0]),
         leave,
         None if damp is None else lambda t, x, u: damp(t, x[0], u),
-        lambda u, change: compensated(u[0], u[1], change),
+        lambda u, change: compensated_sum(u[0], u[1], change),
     )
 
 

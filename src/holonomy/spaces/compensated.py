@@ -34,39 +34,39 @@ from holonomy.spaces.so3 import SO3
 from holonomy.spaces.sphere import Sphere
 from holonomy.types import Local, Number, Point
 
-Held = Float[Array, " held"]
+HeldMomentum = Float[Array, " held"]
 
 
-class Carry(NamedTuple):
+class Compensated(NamedTuple):
     """A point and a momentum, each with the digits that rounding took from it."""
 
     x: Point
-    p: Held
+    p: HeldMomentum
     x_low: Point
-    p_low: Held
+    p_low: HeldMomentum
 
 
-def begin(space: AbstractSpace, x: Point, p: Local) -> Carry:
+def begin(space: AbstractSpace, x: Point, p: Local) -> Compensated:
     """The point x with momentum p, a covector of the coordinates of the chart at x."""
     held = _hold(space, x, p)
-    return Carry(x, held, jnp.zeros_like(x), jnp.zeros_like(held))
+    return Compensated(x, held, jnp.zeros_like(x), jnp.zeros_like(held))
 
 
-def momentum(space: AbstractSpace, now: Carry) -> Local:
+def momentum(space: AbstractSpace, now: Compensated) -> Local:
     """The momentum as a covector of the coordinates of the chart at the point."""
     return _release(space, now.x, now.p)
 
 
-def moved(space: AbstractSpace, now: Carry, y: Local, push: Local) -> Carry:
+def moved(space: AbstractSpace, now: Compensated, y: Local, push: Local) -> Compensated:
     """The state at the coordinates y, after `push` was added to the momentum of shifts of the chart."""
     match space:
         case Product():
             cut = zip(space.factors, _parts(space, now), space.split_local(y), space.split_local(push), strict=True)
             return _joined([moved(*each) for each in cut])
         case Power():
-            each = jax.vmap(lambda *one: moved(space.space, Carry(*one[:4]), *one[4:]))
+            each = jax.vmap(lambda *one: moved(space.space, Compensated(*one[:4]), *one[4:]))
             rows = each(*(a.reshape(space.count, -1) for a in (*now, y, push)))
-            return Carry(*(a.reshape(-1) for a in rows))
+            return Compensated(*(a.reshape(-1) for a in rows))
         case _ if space.flat_chart:
             return _added(now, y, push)
         case Sphere():
@@ -82,70 +82,77 @@ def moved(space: AbstractSpace, now: Carry, y: Local, push: Local) -> Carry:
         case _:
             pull = jax.vjp(lambda z: space.rechart(now.x, y, z), jnp.zeros_like(y))[1]
             p = pull(space.solve_shift(now.x, y, now.p + push))[0]
-            return Carry(space.chart(now.x, y), p, jnp.zeros_like(now.x), jnp.zeros_like(p))
+            return Compensated(space.chart(now.x, y), p, jnp.zeros_like(now.x), jnp.zeros_like(p))
 
 
-def glides(space: AbstractSpace) -> bool:
-    """Whether `glided` knows the space's geodesics."""
+def knows_geodesics(space: AbstractSpace) -> bool:
+    """Whether `along_geodesic` knows the space's geodesics."""
     match space:
         case Product():
-            return all(glides(f) for f in space.factors)
+            return all(knows_geodesics(f) for f in space.factors)
         case Power() | Carried():
-            return glides(space.space)
+            return knows_geodesics(space.space)
         case Sphere() | Hyperbolic():
             return not space.flat_chart
         case _:
             return isinstance(space, Euclidean)
 
 
-def glided(space: AbstractSpace, now: Carry, t: Number) -> Carry:
+def along_geodesic(space: AbstractSpace, now: Compensated, t: Number) -> Compensated:
     """The state after the time t on its geodesic, where the momentum held is the velocity, an ambient vector."""
     match space:
         case Product():
             parts = zip(*(space.split(a) for a in now), strict=True)
-            return _joined([glided(f, Carry(*each), t) for f, each in zip(space.factors, parts, strict=True)])
+            return _joined(
+                [along_geodesic(f, Compensated(*each), t) for f, each in zip(space.factors, parts, strict=True)]
+            )
         case Power():
-            rows = jax.vmap(lambda *one: glided(space.space, Carry(*one), t))(*(space.split(a) for a in now))
-            return Carry(*(a.reshape(-1) for a in rows))
+            rows = jax.vmap(lambda *one: along_geodesic(space.space, Compensated(*one), t))(
+                *(space.split(a) for a in now)
+            )
+            return Compensated(*(a.reshape(-1) for a in rows))
         case Sphere():
             r = space.radius
-            move, turn = em.sphere_glide(now.x / r, now.p / r, t)
+            move, turn = em.sphere_geodesic_change(now.x / r, now.p / r, t)
             return _added(now, r * move, r * turn)
         case Carried():
             near, still = zip(*(space.split(a) for a in now), strict=True)
-            return Carry(
-                *(jnp.concatenate(each) for each in zip(glided(space.space, Carry(*near), t), still, strict=True))
+            return Compensated(
+                *(
+                    jnp.concatenate(each)
+                    for each in zip(along_geodesic(space.space, Compensated(*near), t), still, strict=True)
+                )
             )
         case Hyperbolic():
             r = space.radius
-            near = Carry(*(a[:-1] for a in now))
-            move, turn = em.hyper_glide(near.x / r, near.p / r, t)
+            near = Compensated(*(a[:-1] for a in now))
+            move, turn = em.hyper_geodesic_change(near.x / r, near.p / r, t)
             new = _added(near, r * move, r * turn)
             s = new.x / r
             w = em.height(s)
             tails = r * w, em.dot(s, new.p) / w, jnp.zeros_like(w), jnp.zeros_like(w)
-            return Carry(*(jnp.append(a, tail) for a, tail in zip(new, tails, strict=True)))
+            return Compensated(*(jnp.append(a, tail) for a, tail in zip(new, tails, strict=True)))
         case _:
             return _added(now, jnp.multiply(t, now.p) + jnp.multiply(t, now.p_low), jnp.zeros_like(now.p))
 
 
-def settled(space: AbstractSpace, now: Carry) -> Carry:
-    """The state after `glided`, once or several times: points of spheres at their distance from the centre, velocities
-    tangent."""
+def on_space(space: AbstractSpace, now: Compensated) -> Compensated:
+    """The state after `along_geodesic`, once or several times: points of spheres at their distance from the centre,
+    velocities tangent."""
     match space:
         case Product():
             parts = zip(*(space.split(a) for a in now), strict=True)
-            return _joined([settled(f, Carry(*each)) for f, each in zip(space.factors, parts, strict=True)])
+            return _joined([on_space(f, Compensated(*each)) for f, each in zip(space.factors, parts, strict=True)])
         case Power():
-            rows = jax.vmap(lambda *one: settled(space.space, Carry(*one)))(*(space.split(a) for a in now))
-            return Carry(*(a.reshape(-1) for a in rows))
+            rows = jax.vmap(lambda *one: on_space(space.space, Compensated(*one)))(*(space.split(a) for a in now))
+            return Compensated(*(a.reshape(-1) for a in rows))
         case Sphere():
             return _scaled(now, space.radius, 1.0)
         case _:
             return now
 
 
-def _hold(space: AbstractSpace, x: Point, p: Local) -> Held:
+def _hold(space: AbstractSpace, x: Point, p: Local) -> HeldMomentum:
     match space:
         case Product():
             cut = zip(space.factors, space.split(x), space.split_local(p), strict=True)
@@ -165,7 +172,7 @@ def _hold(space: AbstractSpace, x: Point, p: Local) -> Held:
             return p
 
 
-def _release(space: AbstractSpace, x: Point, held: Held) -> Local:
+def _release(space: AbstractSpace, x: Point, held: HeldMomentum) -> Local:
     match space:
         case Product():
             cut = zip(space.factors, space.split(x), _cut(space, held), strict=True)
@@ -199,24 +206,24 @@ def _size(space: AbstractSpace) -> int:
             return space.dim
 
 
-def _cut(space: Product, held: Held) -> list[Array]:
+def _cut(space: Product, held: HeldMomentum) -> list[Array]:
     ends = [0, *accumulate(_size(factor) for factor in space.factors)]
     return [held[a:b] for a, b in pairwise(ends)]
 
 
-def _parts(space: Product, now: Carry) -> list[Carry]:
+def _parts(space: Product, now: Compensated) -> list[Compensated]:
     arrays = space.split(now.x), _cut(space, now.p), space.split(now.x_low), _cut(space, now.p_low)
-    return [Carry(*each) for each in zip(*arrays, strict=True)]
+    return [Compensated(*each) for each in zip(*arrays, strict=True)]
 
 
-def _joined(parts: list[Carry]) -> Carry:
-    return Carry(*(jnp.concatenate(each) for each in zip(*parts, strict=True)))
+def _joined(parts: list[Compensated]) -> Compensated:
+    return Compensated(*(jnp.concatenate(each) for each in zip(*parts, strict=True)))
 
 
 # ── changes of point and momentum ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _on_sphere(space: Sphere, now: Carry, y: Local, push: Local) -> Carry:
+def _on_sphere(space: Sphere, now: Compensated, y: Local, push: Local) -> Compensated:
     r"""With \(U = Ey\), \(\mu = P + E\,push\): the part of \(\mu\) along U is carried parallel, the other one too and
     divided by the cosine of the way, which keeps \(x\wedge P\) in the planes of x.
     """
@@ -232,7 +239,7 @@ def _on_sphere(space: Sphere, now: Carry, y: Local, push: Local) -> Carry:
     return _scaled(new, r, 1.0)
 
 
-def _turned(now: Carry, y: Local, push: Local) -> Carry:
+def _turned(now: Compensated, y: Local, push: Local) -> Compensated:
     r"""\(q_1 = q_0s\) and \(P_1 = q_0\mu s\) with the turn s of y: whatever s, \(Pq^{-1}\) is kept."""
     q = now.x
     change = qt.multiply(q, qt.pure(push))
@@ -241,18 +248,18 @@ def _turned(now: Carry, y: Local, push: Local) -> Carry:
     return _scaled(new, 1.0, -1.0)
 
 
-def _displaced(now: Carry, y: Local, push: Local) -> Carry:
+def _displaced(now: Compensated, y: Local, push: Local) -> Compensated:
     """As `_turned`, with the momentum of the place held in space; that of turns is about the place, which moves."""
     q, moment, straight = now.x[:4], now.p[:4], now.p[4:]
     line = qt.rotate(q, push[:3])
     way = qt.rotate(q, y[:3])
     twist = push[3:] - jnp.cross(y[:3], qt.rotate(qt.conjugate(q), straight + line))
-    spin = _turned(Carry(q, moment, now.x_low[:4], now.p_low[:4]), y[3:], twist)
-    place = _added(Carry(now.x[4:], straight, now.x_low[4:], now.p_low[4:]), way, line)
+    spin = _turned(Compensated(q, moment, now.x_low[:4], now.p_low[:4]), y[3:], twist)
+    place = _added(Compensated(now.x[4:], straight, now.x_low[4:], now.p_low[4:]), way, line)
     return _joined([spin, place])
 
 
-def _displaced_in_plane(now: Carry, y: Local, push: Local) -> Carry:
+def _displaced_in_plane(now: Compensated, y: Local, push: Local) -> Compensated:
     """As `_displaced`."""
     c, s, sine = now.x[0], now.x[1], jnp.sin(y[2])
     line, way = plane_turn(c, s, push[:2]), plane_turn(c, s, y[:2])
@@ -263,10 +270,10 @@ def _displaced_in_plane(now: Carry, y: Local, push: Local) -> Carry:
     new = _added(now, jnp.concatenate([frame, way]), jnp.append(line, spin))
     long = em.excess(new.x[:2]) + 2.0 * em.dot(new.x[:2], new.x_low[:2])
     x, x_low = _sum(new.x, new.x_low - 0.5 * long * jnp.append(new.x[:2], jnp.zeros(2)))
-    return Carry(x, new.p, x_low, new.p_low)
+    return Compensated(x, new.p, x_low, new.p_low)
 
 
-def _boosted(space: Hyperbolic, now: Carry, y: Local, push: Local) -> Carry:
+def _boosted(space: Hyperbolic, now: Compensated, y: Local, push: Local) -> Compensated:
     r = space.radius
     s, y = now.x[:-1] / r, y / r
     h = em.height(y)
@@ -275,10 +282,10 @@ def _boosted(space: Hyperbolic, now: Carry, y: Local, push: Local) -> Carry:
     shift = (y * (em.dot(y, mu) / (1.0 + h)) - less * mu) / h
     nu = mu + shift
     turn = em.half_turn_less_one(em.hyper_half(s), em.hyper_half(y), nu, back=True)
-    near = Carry(now.x[:-1], now.p, now.x_low[:-1], now.p_low)
+    near = Compensated(now.x[:-1], now.p, now.x_low[:-1], now.p_low)
     new = _added(near, r * (less * s + em.hyper_frame(s, y)), push + shift + turn)
     s = new.x / r
-    return Carry(jnp.append(new.x, r * em.height(s)), new.p, jnp.append(new.x_low, 0.0), new.p_low)
+    return Compensated(jnp.append(new.x, r * em.height(s)), new.p, jnp.append(new.x_low, 0.0), new.p_low)
 
 
 def _small_turn_less_one(y: Local) -> qt.Quaternion:
@@ -289,10 +296,10 @@ def _small_turn_less_one(y: Local) -> qt.Quaternion:
 # ── sums ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _added(now: Carry, dx: Point, dp: Held) -> Carry:
+def _added(now: Compensated, dx: Point, dp: HeldMomentum) -> Compensated:
     x, x_low = _sum(now.x, dx + now.x_low)
     p, p_low = _sum(now.p, dp + now.p_low)
-    return Carry(x, p, x_low, p_low)
+    return Compensated(x, p, x_low, p_low)
 
 
 def _sum(total: Array, change: Array) -> tuple[Array, Array]:
@@ -300,7 +307,7 @@ def _sum(total: Array, change: Array) -> tuple[Array, Array]:
     return new, change - (new - total)
 
 
-def _scaled(now: Carry, r: float | Array, sign: float) -> Carry:
+def _scaled(now: Compensated, r: float | Array, sign: float) -> Compensated:
     """The point scaled to length r, and P with its power `sign`; then P made orthogonal to the point."""
     x = now.x / r
     excess = em.excess(x) + 2.0 * em.dot(x, now.x_low / r)
@@ -308,4 +315,4 @@ def _scaled(now: Carry, r: float | Array, sign: float) -> Carry:
     along = em.dot(x, now.p) + em.dot(x, now.p_low)
     point, x_low = _sum(now.x, now.x_low - less * now.x)
     p, p_low = _sum(now.p, now.p_low + (sign * jax.lax.stop_gradient(less)) * now.p - along * x)
-    return Carry(point, p, x_low, p_low)
+    return Compensated(point, p, x_low, p_low)
