@@ -109,13 +109,15 @@ class Gauss(AbstractMethod):
 
         def balance(w: Any) -> variational_step.Balance:
             dq, dv, start, _ = gradients(w)
-            return variational_step.Balance(
-                dv - (start[None] + until_stages(dq)), jnp.max(jnp.abs(dv), axis=0, keepdims=True) + before, speeds
-            )
+            momenta = sizes(jnp.max(jnp.abs(dv), axis=0, keepdims=True)) + before
+            return variational_step.Balance(dv - (start[None] + until_stages(dq)), momenta, speeds)
+
+        def sizes(values: Any) -> Any:
+            return moving_chart.component_sizes(system.space, values)
 
         # Sizes that the iteration does not change are found once, outside it; |pull| is at most |dv| + |p| at its end.
-        before = jnp.abs(p)[None]
-        speeds = (jnp.abs(y) / jnp.abs(h) + jnp.max(jnp.abs(guess), axis=0))[None]
+        before = sizes(jnp.abs(p)[None])
+        speeds = sizes((jnp.abs(y) / jnp.abs(h) + jnp.max(jnp.abs(guess), axis=0))[None])
         middle = b @ guess
         correct = moving_chart.correction(local, t + 0.5 * h, y + 0.5 * h * middle, middle, p, h, b + b_low)
         w, (found, count) = variational_step.solve(balance, correct, guess, self.iteration)

@@ -76,7 +76,10 @@ def step(
         residual,
         _direction(parts, mass, matrix, before, ahead, both),
         lambda change: jnp.max(jnp.abs(change[: (s + 1) * n].reshape(s + 1, n)), axis=0),
-        lambda z: jnp.max(jnp.abs(z[: (s + 1) * n].reshape(s + 1, n)), axis=0) + jnp.abs(both @ z[(s + 1) * n :]),
+        lambda z: moving_chart.component_sizes(
+            system.space,
+            jnp.max(jnp.abs(z[: (s + 1) * n].reshape(s + 1, n)), axis=0) + jnp.abs(both @ z[(s + 1) * n :]),
+        ),
         jnp.concatenate([guess.ravel(), guess[-1], jnp.zeros(r, y.dtype)]),
         full=full,
     )

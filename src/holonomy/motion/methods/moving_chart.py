@@ -24,6 +24,7 @@ Where points are their own coordinates, \(c(x, y) = x + y\), all of this reduces
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import jax
@@ -31,7 +32,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from holonomy.motion.methods.phase_state import Phase
-from holonomy.spaces import Carried, compensated
+from holonomy.spaces import SE2, SE3, AbstractSpace, Carried, Power, Product, compensated
 from holonomy.systems import System, lagrangian
 from holonomy.systems.dense_solve import back_substitute, eliminate, factor
 from holonomy.systems.in_chart import Local
@@ -73,6 +74,37 @@ def plain_momentum(local: Local, p: Vector, y: Vector, by_position: Vector, by_b
     if local.system.flat:
         return p
     return local.system.space.solve_shift(local.anchor, y, p + by_base) - by_position
+
+
+def component_sizes(space: AbstractSpace, values: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:
+    """The size to which each component of vectors or covectors in a chart is rounded, given their absolute values.
+
+    Coordinates have units of their own, and so have the places and the turns of a rigid motion. The components of one
+    vector on a curved space are rounded as the largest of them is, because frames turn from point to point: those
+    that should be zero are not.
+    """
+
+    def cut(lengths: list[int]) -> list[Array]:
+        return jnp.split(values, list(accumulate(lengths))[:-1], axis=-1)
+
+    match space:
+        case Product():
+            parts = zip(space.factors, cut([factor.dim for factor in space.factors]), strict=True)
+            return jnp.concatenate([component_sizes(*each) for each in parts], axis=-1)
+        case Power():
+            rows = values.reshape(*values.shape[:-1], space.count, -1)
+            return component_sizes(space.space, rows).reshape(values.shape)
+        case Carried():
+            return component_sizes(space.space, values)
+        case SE2() | SE3():
+            half = 2 if isinstance(space, SE2) else 3
+            return jnp.concatenate([_largest(part) for part in cut([half, space.dim - half])], axis=-1)
+        case _:
+            return values if space.flat_chart else _largest(values)
+
+
+def _largest(values: Array) -> Array:
+    return jnp.broadcast_to(jnp.max(values, axis=-1, keepdims=True), values.shape)
 
 
 def correction(

@@ -59,7 +59,7 @@ class SymplecticEuler(AbstractMethod):
             at = moving_chart.slopes(local, t, y, w)
             kick = h * at.position
             begin = moving_chart.plain_momentum(local, p, h * w, kick, h * at.base)
-            size = jnp.abs(at.velocity) + jnp.abs(kick) + jnp.abs(p)
+            size = moving_chart.component_sizes(system.space, jnp.abs(at.velocity) + jnp.abs(kick) + jnp.abs(p))
             return variational_step.Balance(at.velocity - (begin + kick), size, jnp.abs(y) / jnp.abs(h))
 
         mass = lagrangian.factored_mass(local.lagrangian, t, y, guess, local.definite, local.structure)
