@@ -57,9 +57,8 @@ if os.environ.get("HOLONOMY_LLVM") == "quick":
     machine.assemble = partial(machine.assemble, quick=True)
 
 # Tracing makes many objects that stay. With the default thresholds, searching them for cycles takes a tenth of the
-# time. What is imported stays for good and is not searched.
+# time. (Objects must not be frozen: Hypothesis looks for references to its random generators among those not frozen.)
 gc.set_threshold(200_000, 20, 100)
-gc.freeze()
 
 # Code that `tests.memory` releases is read from here when it is needed again. JAX does not write its files atomically,
 # so each process has a folder of its own. What compiles in a moment is not written, which would take as long. Tests
