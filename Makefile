@@ -54,9 +54,11 @@ demo: python
 # ── Checks ───────────────────────────────────────────────────────────────────────────────────────
 test: lint checks browser
 
+# What takes seconds comes first: form, lengths of files and functions, who may import whom.
 lint: python-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/pytest -q tests/project/test_lengths.py tests/project/test_rooms.py
 
 types: python-dev
 	$(BIN)/basedpyright

@@ -76,10 +76,7 @@ def step(
         residual,
         _direction(parts, mass, matrix, before, ahead, both),
         lambda change: jnp.max(jnp.abs(change[: (s + 1) * n].reshape(s + 1, n)), axis=0),
-        lambda z: moving_chart.component_sizes(
-            system.space,
-            jnp.max(jnp.abs(z[: (s + 1) * n].reshape(s + 1, n)), axis=0) + jnp.abs(both @ z[(s + 1) * n :]),
-        ),
+        _size(system, s, both),
         jnp.concatenate([guess.ravel(), guess[-1], jnp.zeros(r, y.dtype)]),
         full=full,
     )
@@ -107,3 +104,14 @@ def _direction(parts: Any, mass: Any, matrix: Any, before: Any, ahead: Any, both
         return jnp.concatenate([stages.ravel(), free + both @ mu, mu])
 
     return direction
+
+
+def _size(system: System, s: int, both: Any) -> Any:
+    """How large each component of the velocities is, those that the multipliers give among them."""
+    n = system.space.dim
+
+    def size(z: Any) -> Any:
+        rows, mu = z[: (s + 1) * n].reshape(s + 1, n), z[(s + 1) * n :]
+        return moving_chart.component_sizes(system.space, jnp.max(jnp.abs(rows), axis=0) + jnp.abs(both @ mu))
+
+    return size
