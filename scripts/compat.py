@@ -18,6 +18,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -27,17 +28,27 @@ from environment import create, fill, interpreter, marker, pip, supported, usabl
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".cache" / "compat"
 EXAMPLES = ("tests/project/test_docs.py", "tests/project/test_live_labs.py")
+
+
+def files_of(folder: str, *, without: str = "") -> list[str]:
+    """The files of tests in a folder itself, but for the one of this name."""
+    paths = sorted((ROOT / "tests" / folder).glob("test_*.py"))
+    return [path.relative_to(ROOT).as_posix() for path in paths if path.stem != f"test_{without}"]
+
+
 ROOMS = ("trace", "systems", "motion")  # with constraints, contact and events
 TESTS = (*EXAMPLES, *(f"tests/{room}" for room in ROOMS))
 # Both sets together must take less than 15 minutes on two cores, so the oldest gets part of the slowest folders: every
-# kind of constraint, of contact and of event, not every method with each.
+# kind of constraint, of contact and of event, not every method with each, nor two long files about numbers alone.
 OLDEST_TESTS = (
     *EXAMPLES,
     "tests/trace",
-    *(str(path.relative_to(ROOT)) for room in ROOMS[1:] for path in sorted((ROOT / "tests" / room).glob("test_*.py"))),
+    *files_of("systems"),
+    *files_of("motion", without="far_out"),
     *(f"tests/systems/constraints/test_{name}.py" for name in ("bad_input", "constrained", "curved", "nonholonomic")),
     *(f"tests/systems/contact/test_{name}.py" for name in ("complementarity", "friction", "impact")),
-    *(f"tests/motion/{folder}" for folder in ("loops", "methods", "run")),
+    *(f"tests/motion/{folder}" for folder in ("loops", "methods")),
+    *files_of("motion/run", without="verdict"),
     *(f"tests/motion/events/test_{name}.py" for name in ("shared", "traced")),
 )
 EVERYTHING = "build,bench,test"
@@ -191,13 +202,16 @@ def locked(tests: tuple[str, ...], found: dict[tuple[int, int], str]) -> list[Ou
     """Test the oldest and the newest locked set."""
     outcomes = []
     oldest, newest = supported()[0], max(found)
-    if oldest in found:
-        folder = prepare("oldest", found[oldest], ROOT / "requirements" / "oldest.txt")
-        outcomes.append(run_tests("oldest", folder, tests or OLDEST_TESTS, OLD_WARNINGS, QUICK_SETTINGS))
-    else:
-        print("Python {}.{} is not on this machine, so the oldest packages are not tested.".format(*oldest))
-    folder = prepare("newest", found[newest], ROOT / "requirements" / "dev.txt")
-    outcomes.append(run_tests("newest", folder, tests or TESTS, (), QUICK_SETTINGS))
+    with ThreadPoolExecutor(1) as beside:
+        # the newest packages are fetched and unpacked, which is mostly waiting, while the oldest are tested
+        if oldest in found:
+            first = prepare("oldest", found[oldest], ROOT / "requirements" / "oldest.txt")
+            second = beside.submit(prepare, "newest", found[newest], ROOT / "requirements" / "dev.txt")
+            outcomes.append(run_tests("oldest", first, tests or OLDEST_TESTS, OLD_WARNINGS, QUICK_SETTINGS))
+        else:
+            print("Python {}.{} is not on this machine, so the oldest packages are not tested.".format(*oldest))
+            second = beside.submit(prepare, "newest", found[newest], ROOT / "requirements" / "dev.txt")
+        outcomes.append(run_tests("newest", second.result(), tests or TESTS, (), QUICK_SETTINGS))
     return outcomes
 
 
