@@ -3,7 +3,7 @@ import { LIGHT } from "../src/palette";
 import { planeBoundary, spaceBoundary } from "../src/picture/boundary";
 import { basisOf } from "../src/picture/camera";
 import { edgesOf, labelsOf, marksOf, sortedFaces } from "../src/picture/shapes";
-import { band, dashes, pieces } from "../src/picture/tessellate";
+import { across, dashes, pieces } from "../src/picture/tessellate";
 import type { Frame, LabView, ShapeView } from "../src/wire";
 
 // The colours of the page follow the browser's scheme; there is no browser here.
@@ -50,12 +50,11 @@ describe("a line", () => {
   });
 
   it("has the same width on both sides of a corner", () => {
-    const sides = band(Float64Array.of(0, 0, 2, 0, 2, 2), false, 0.1);
-    expect([...sides.slice(0, 4)]).toEqual([0, 0.1, 0, -0.1]);
-    expect(sides[4]).toBeCloseTo(1.9, 12);
-    expect(sides[5]).toBeCloseTo(0.1, 12);
-    expect(sides[6]).toBeCloseTo(2.1, 12);
-    expect(sides[7]).toBeCloseTo(-0.1, 12);
+    const sides = across(Float64Array.of(0, 0, 2, 0, 2, 2), false);
+    expect([...sides.slice(0, 2)]).toEqual([-0, 1]);
+    expect(sides[2]).toBeCloseTo(-1, 12);
+    expect(sides[3]).toBeCloseTo(1, 12);
+    expect([...sides.slice(4)]).toEqual([-1, 0]);
   });
 });
 

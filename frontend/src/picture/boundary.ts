@@ -60,7 +60,7 @@ function circle(at: (u: number, v: number) => readonly [number, number]): number
   const result: number[] = [];
   for (let i = 0; i < FINENESS; i++) {
     for (const k of [i, i + 1]) {
-      const turn = (2 * Math.PI * k) / FINENESS;
+      const turn = (2 * Math.PI * (k % FINENESS)) / FINENESS; // it ends exactly where it began
       result.push(...at(Math.cos(turn), Math.sin(turn)));
     }
   }

@@ -1,6 +1,6 @@
 // A picture of a plane with three.js: an orthographic camera, a grid, and everything else as one mesh.
 
-import { BufferAttribute, BufferGeometry, Color, LineBasicMaterial, LineSegments, OrthographicCamera, Scene, WebGLRenderer } from "three";
+import { Color, OrthographicCamera, Scene, WebGLRenderer } from "three";
 import type { Palette } from "../colours";
 import { PaintLayer } from "./layer";
 import {
@@ -23,14 +23,16 @@ export class WebglPicture implements Picture {
   readonly #renderer: WebGLRenderer;
   readonly #scene = new Scene();
   readonly #camera = new OrthographicCamera(-1, 1, 1, -1, -10, 10);
-  readonly #grid = new LineSegments(new BufferGeometry(), new LineBasicMaterial());
+  readonly #grid = new PaintLayer();
   readonly #layer = new PaintLayer();
   #view: View = NO_VIEW;
   #palette: Palette | null = null;
 
   constructor(readonly canvas: HTMLCanvasElement) {
-    this.#renderer = new WebGLRenderer({ canvas, antialias: true, depth: false, powerPreference: "low-power" });
-    this.#scene.add(this.#grid, this.#layer.mesh);
+    // The meshes have smooth edges of their own.
+    this.#renderer = new WebGLRenderer({ canvas, antialias: false, depth: false, powerPreference: "low-power" });
+    this.#scene.add(this.#grid.mesh, this.#layer.mesh);
+    this.#grid.mesh.renderOrder = -1;
   }
 
   arrange(view: View, palette: Palette): void {
@@ -50,16 +52,16 @@ export class WebglPicture implements Picture {
   }
 
   rule(lines: readonly number[], colour: string): void {
-    const ends: number[] = [];
-    for (let i = 0; i + 1 < lines.length; i += 2) ends.push(lines[i]!, lines[i + 1]!, 0);
-    this.#setGrid(ends, colour);
+    this.#begin(this.#grid);
+    this.#grid.rule(lines, colour);
+    this.#grid.end();
   }
 
   paint(drawing: Drawing): void {
     const palette = this.#palette;
     if (!palette) return;
     const layer = this.#layer;
-    layer.begin(1 / this.#view.scale);
+    this.#begin(layer);
     for (const trail of drawing.trails) layer.trail(trail);
     this.#paintBodies(drawing, true, palette);
     for (const mark of drawing.marks) layer.mark(mark);
@@ -70,26 +72,22 @@ export class WebglPicture implements Picture {
 
   dispose(): void {
     this.#layer.dispose();
-    this.#grid.geometry.dispose();
-    this.#grid.material.dispose();
+    this.#grid.dispose();
     this.#renderer.dispose();
+  }
+
+  #begin(layer: PaintLayer): void {
+    layer.begin(1 / this.#view.scale, this.#renderer.getPixelRatio());
   }
 
   #layGrid(right: number, top: number, palette: Palette): void {
     const lines = ticks(this.#view);
     const { x: middle, y: height } = this.#view;
     const ends = [
-      ...lines.x.flatMap((x) => [x, height - top, 0, x, height + top, 0]),
-      ...lines.y.flatMap((y) => [middle - right, y, 0, middle + right, y, 0]),
+      ...lines.x.flatMap((x) => [x, height - top, x, height + top]),
+      ...lines.y.flatMap((y) => [middle - right, y, middle + right, y]),
     ];
-    this.#setGrid(ends, palette.grid);
-  }
-
-  #setGrid(ends: readonly number[], colour: string): void {
-    this.#grid.geometry.dispose();
-    this.#grid.geometry = new BufferGeometry();
-    this.#grid.geometry.setAttribute("position", new BufferAttribute(new Float32Array(ends), 3));
-    this.#grid.material.color.set(colour);
+    this.rule(ends, palette.grid);
   }
 
   /** Rods under bodies, of the second motion or of the first. */
@@ -113,7 +111,8 @@ export class WebglPicture implements Picture {
     if (!ghosts) for (const anchor of anchors) disc(anchor, 2 * ROD_HALF_WIDTH * pixel, palette.rod);
     for (const { point, radius, colour, ghost } of bobs) {
       if (ghost !== ghosts) continue;
-      if (!ghost) disc(point, radius + ringOf(radius / pixel) * pixel, palette.paper);
+      const ring = ghost ? 0 : ringOf(radius / pixel) * pixel;
+      if (ring > 0) disc(point, radius + ring, palette.paper);
       disc(point, radius, colour);
     }
   }
