@@ -4,35 +4,62 @@
 // Edges are smooth without the renderer's multisampling, which takes most of the time of a frame where WebGL is computed in
 // software: along each runs a fringe, one pixel of the screen wide and half of it outside, in which the colour fades away. What
 // is thinner than that pixel is as wide as it and fainter, so that in all there is as much colour as the shape has area.
+// In software each triangle costs time too. So lines and discs have none for their fringe: each vertex knows its distance from
+// the middle, and each pixel how much is covered there.
 
-import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Mesh, MeshBasicMaterial, ShapeUtils, Vector2 } from "three";
+import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Mesh, ShaderMaterial, ShapeUtils, Vector2 } from "three";
 import { type Area, DASH, GAP, GHOST, type Mark, type Stroke, TRAIL_HALF_WIDTH, type Trail } from "./picture";
 import { across, chained, dashes, pieces, rimOf, withEnds } from "./tessellate";
 
+const VERTEX = `
+attribute vec4 tint;
+attribute vec2 edge;
+varying vec4 colour;
+varying vec2 away;
+void main() {
+  colour = tint;
+  away = edge;
+  gl_Position = projectionMatrix * viewMatrix * vec4(position.xy, 0.0, 1.0);
+}`;
+/** The part of a pixel at a distance from the middle of a band that the band covers; the half-width follows the distance. */
+const FRAGMENT = `
+varying vec4 colour;
+varying vec2 away;
+void main() {
+  float covered = clamp(min(away.y + 0.5 - abs(away.x), 2.0 * away.y), 0.0, 1.0);
+  gl_FragColor = vec4(colour.rgb, colour.a * covered);
+  #include <colorspace_fragment>
+}`;
+/** Half-width, in pixels of the screen, of which the middle is covered wholly. */
+const WIDE = 1;
+
 /** Opacity of a trail at its head. */
 const TRAIL_STRENGTH = 0.6;
-/** Places of a trail that are fewer pixels from the one before are left out. */
-const CLOSE = 1;
+/** A trail is straight for as long as it keeps within so many pixels of the screen beside its tangent; a chord is then a quarter of that off. */
+const STRAIGHT = 0.5;
+/** The longest part of a trail that fades evenly, in pixels. */
+const LONGEST = 16;
 /** A disc of r pixels of the screen has this times √r sides, within these bounds: none is 0.06 pixels off the circle. */
 const SIDES = 8;
 const [FEWEST_SIDES, MOST_SIDES] = [12, 128];
 
 export class PaintLayer {
-  readonly mesh: Mesh<BufferGeometry, MeshBasicMaterial>;
+  readonly mesh: Mesh<BufferGeometry, ShaderMaterial>;
   readonly #colour = new Color();
-  #places = new Float32Array(3 * 1024);
+  #places = new Float32Array(2 * 1024);
   #tints = new Float32Array(4 * 1024);
+  #edges = new Float32Array(2 * 1024);
   #corners = new Uint32Array(3 * 2048);
   #vertices = 0;
   #indices = 0;
-  /** The width of a pixel in metres. */
+  /** The width of a pixel in metres: of the page, and of the screen. */
   #pixel = 1;
-  /** Half the width of a fringe in metres. */
-  #fringe = 0.5;
+  #screen = 1;
 
   constructor() {
-    const material = new MeshBasicMaterial({
-      vertexColors: true,
+    const material = new ShaderMaterial({
+      vertexShader: VERTEX,
+      fragmentShader: FRAGMENT,
       transparent: true,
       depthTest: false,
       depthWrite: false,
@@ -47,32 +74,39 @@ export class PaintLayer {
   begin(pixel: number, ratio: number): void {
     this.#vertices = this.#indices = 0;
     this.#pixel = pixel;
-    this.#fringe = pixel / ratio / 2;
+    this.#screen = pixel / ratio;
   }
 
-  /** A band that follows a path and grows thinner and fainter with age. */
+  /** A band that follows a path and grows thinner and fainter with age; places between which it is straight are left out. */
   trail({ x, y, age, colour, ghost }: Trail): void {
     this.#colour.set(colour);
     const strength = TRAIL_STRENGTH * (ghost ? GHOST : 1);
-    const fringe = 2 * this.#fringe;
-    let last = -1; // the place of the last row, while the path is unbroken
+    const screen = this.#screen;
+    const [straight, longest] = [STRAIGHT * screen, LONGEST * this.#pixel];
+    let last = -1; // the last place that was not left out, while the path is unbroken
+    let [u, v] = [0, 0]; // the path's direction there
     for (let i = 0; i < x.length; i++) {
       if (Number.isNaN(x[i])) {
         last = -1;
         continue;
       }
       const more = i + 1 < x.length && !Number.isNaN(x[i + 1]);
-      if (last >= 0 && more && Math.abs(x[i]! - x[last]!) + Math.abs(y[i]! - y[last]!) < CLOSE * this.#pixel) continue;
-      // Across the path: perpendicular to the line between the neighbours.
+      if (last >= 0 && more && (u !== 0 || v !== 0)) {
+        const [dx, dy] = [x[i + 1]! - x[last]!, y[i + 1]! - y[last]!];
+        const along = dx * u + dy * v;
+        if (along > -straight && along < longest && Math.abs(dx * v - dy * u) < straight) continue;
+      }
+      // The direction is that between the neighbours.
       const [before, after] = [last < 0 ? i : i - 1, more ? i + 1 : i];
-      const [dx, dy] = [x[after]! - x[before]!, y[after]! - y[before]!];
-      const length = Math.sqrt(dx * dx + dy * dy) || Infinity;
-      const [u, v] = [dx / length, dy / length];
+      [u, v] = [x[after]! - x[before]!, y[after]! - y[before]!];
+      const length = Math.sqrt(u * u + v * v) || 1;
+      u /= length;
+      v /= length;
       const left = 1 - age[i]!;
       const half = TRAIL_HALF_WIDTH * this.#pixel * left;
-      if (last < 0) this.#row(x[i]! - fringe * u, y[i]! - fringe * v, -v, u, half, 0, false);
+      if (last < 0) this.#row(x[i]! - screen * u, y[i]! - screen * v, -v, u, half, 0, false);
       this.#row(x[i]!, y[i]!, -v, u, half, strength * left, true);
-      if (!more) this.#row(x[i]! + fringe * u, y[i]! + fringe * v, -v, u, half, 0, true);
+      if (!more) this.#row(x[i]! + screen * u, y[i]! + screen * v, -v, u, half, 0, true);
       last = i;
     }
   }
@@ -93,26 +127,22 @@ export class PaintLayer {
   /** Lines as wide as a pixel of the screen: two ends of two numbers each. */
   rule(lines: readonly number[], colour: string): void {
     this.#colour.set(colour);
-    for (const { points, closed } of chained(lines)) this.#band(points, closed, this.#fringe, 1);
+    for (const { points, closed } of chained(lines)) this.#band(points, closed, this.#screen / 2, 1);
   }
 
   disc(x: number, y: number, radius: number, colour: string, opacity: number): void {
     this.#colour.set(colour);
-    const fringe = this.#fringe;
-    const ends = circle(radius / fringe / 2);
+    const pixels = radius / this.#screen;
+    const ends = circle(pixels);
     const [middle, sides] = [this.#vertices, ends.length / 2];
-    // A cone whose height falls from 1 to 0 between these radii, and 1 inside, has the volume π r².
-    const edge = Math.max(fringe, Math.sqrt(Math.max(0, radius * radius - (fringe * fringe) / 3)));
-    const [inner, outer] = [edge - fringe, edge + fringe];
-    const strength = opacity * Math.min(1, (3 * radius * radius) / (4 * fringe * fringe));
-    this.#vertex(x, y, 1, strength);
+    // A cone whose height falls from 1 to 0 within half a pixel on either side of this edge has the volume π r².
+    const edge = Math.max(0.5, Math.sqrt(Math.max(0, pixels * pixels - 1 / 12)));
+    const strength = opacity * Math.min(1, 3 * pixels * pixels);
+    const reach = (edge + 0.5) * this.#screen;
+    this.#vertex(x, y, 1, strength, 0, edge);
     for (let i = 0; i < sides; i++) {
-      const [u, v] = [ends[2 * i]!, ends[2 * i + 1]!];
-      const here = this.#vertex(x + inner * u, y + inner * v, 1, strength);
-      this.#vertex(x + outer * u, y + outer * v, 1, 0);
-      const next = i + 1 < sides ? here + 2 : middle + 1;
-      this.#triangle(middle, here, next);
-      this.#quad(here, next);
+      this.#vertex(x + reach * ends[2 * i]!, y + reach * ends[2 * i + 1]!, 1, strength, edge + 0.5, edge);
+      this.#triangle(middle, middle + 1 + i, middle + 1 + ((i + 1) % sides));
     }
   }
 
@@ -121,8 +151,9 @@ export class PaintLayer {
     const { geometry } = this.mesh;
     if (geometry.getAttribute("position").array !== this.#places || geometry.index?.array !== this.#corners) this.#allocate();
     else {
-      upload(geometry.getAttribute("position") as BufferAttribute, 3 * this.#vertices);
-      upload(geometry.getAttribute("color") as BufferAttribute, 4 * this.#vertices);
+      upload(geometry.getAttribute("position") as BufferAttribute, 2 * this.#vertices);
+      upload(geometry.getAttribute("tint") as BufferAttribute, 4 * this.#vertices);
+      upload(geometry.getAttribute("edge") as BufferAttribute, 2 * this.#vertices);
       upload(geometry.index!, this.#indices);
     }
     this.mesh.geometry.setDrawRange(0, this.#indices);
@@ -146,7 +177,7 @@ export class PaintLayer {
   }
 
   #band(line: Float64Array, closed: boolean, half: number, opacity: number): void {
-    const points = closed ? line : withEnds(line, this.#fringe);
+    const points = closed ? line : withEnds(line, this.#screen / 2);
     const normals = across(points, closed);
     const count = points.length / 2;
     for (let k = 0; k < count + Number(closed); k++) {
@@ -156,61 +187,60 @@ export class PaintLayer {
     }
   }
 
-  /** One place of a band of this half-width, and (nx, ny) across it: two vertices with colour between two without any. */
+  /** Both sides of a band of this half-width at one of its places, with (nx, ny) across it. */
   #row(x: number, y: number, nx: number, ny: number, half: number, opacity: number, joined: boolean): void {
-    const [inner, outer] = [Math.abs(half - this.#fringe), half + this.#fringe];
-    const strength = opacity * Math.min(1, half / this.#fringe);
-    const first = this.#vertex(x + nx * outer, y + ny * outer, 1, 0);
-    this.#vertex(x + nx * inner, y + ny * inner, 1, strength);
-    this.#vertex(x - nx * inner, y - ny * inner, 1, strength);
-    this.#vertex(x - nx * outer, y - ny * outer, 1, 0);
-    if (joined) for (let k = 0; k < 3; k++) this.#quad(first - 4 + k, first + k);
+    const pixels = half / this.#screen;
+    const reach = half + this.#screen / 2;
+    const first = this.#vertex(x + nx * reach, y + ny * reach, 1, opacity, pixels + 0.5, pixels);
+    this.#vertex(x - nx * reach, y - ny * reach, 1, opacity, -pixels - 0.5, pixels);
+    if (!joined) return;
+    this.#triangle(first - 2, first - 1, first);
+    this.#triangle(first, first - 1, first + 1);
   }
 
   #area({ points, faces, light, opacity }: Area): void {
     if (!faces && points.some(Number.isNaN)) return; // where a part is missing there is no inside
     const triangles = faces ?? triangulated(points);
     const { edges, outward } = rimOf(points, triangles);
+    const fringe = this.#screen / 2;
     const corner = (point: number, out: number, bright: number, strength: number): number => {
       const [x, y] = [points[2 * point]! + out * outward[2 * point]!, points[2 * point + 1]! + out * outward[2 * point + 1]!];
-      return this.#vertex(x, y, bright, strength);
+      return this.#vertex(x, y, bright, strength, 0, WIDE);
     };
     // Each triangle has corners of its own, since they differ in brightness, and its fringe lies under those in front of it.
     for (let i = 0; i + 2 < triangles.length; i += 3) {
       const bright = light?.[i / 3] ?? 1;
       const first = this.#vertices;
-      for (let k = 0; k < 3; k++) corner(triangles[i + k]!, -this.#fringe, bright, opacity);
+      for (let k = 0; k < 3; k++) corner(triangles[i + k]!, -fringe, bright, opacity);
       this.#triangle(first, first + 1, first + 2);
       for (let k = 0; k < 3; k++) {
         if (!edges[i + k]) continue;
         const next = (k + 1) % 3;
-        const end = corner(triangles[i + k]!, this.#fringe, bright, 0);
-        corner(triangles[i + next]!, this.#fringe, bright, 0);
+        const end = corner(triangles[i + k]!, fringe, bright, 0);
+        corner(triangles[i + next]!, fringe, bright, 0);
         this.#triangle(first + k, end, first + next);
         this.#triangle(first + next, end, end + 1);
       }
     }
   }
 
-  #vertex(x: number, y: number, bright: number, opacity: number): number {
+  /** `away` is the distance from the middle of a band of half-width `half`, both in pixels of the screen. */
+  #vertex(x: number, y: number, bright: number, opacity: number, away: number, half: number): number {
     const i = this.#vertices++;
-    if (3 * i >= this.#places.length) {
+    if (2 * i >= this.#places.length) {
       this.#places = grown(this.#places);
       this.#tints = grown(this.#tints);
+      this.#edges = grown(this.#edges);
     }
-    this.#places[3 * i] = x;
-    this.#places[3 * i + 1] = y;
+    this.#places[2 * i] = x;
+    this.#places[2 * i + 1] = y;
     this.#tints[4 * i] = this.#colour.r * bright;
     this.#tints[4 * i + 1] = this.#colour.g * bright;
     this.#tints[4 * i + 2] = this.#colour.b * bright;
     this.#tints[4 * i + 3] = opacity;
+    this.#edges[2 * i] = away;
+    this.#edges[2 * i + 1] = half;
     return i;
-  }
-
-  /** Between two edges, each from a vertex to the one after it. */
-  #quad(a: number, b: number): void {
-    this.#triangle(a, a + 1, b);
-    this.#triangle(b, a + 1, b + 1);
   }
 
   #triangle(a: number, b: number, c: number): void {
@@ -223,8 +253,9 @@ export class PaintLayer {
   #allocate(): void {
     this.mesh.geometry.dispose();
     const geometry = (this.mesh.geometry = new BufferGeometry());
-    geometry.setAttribute("position", new BufferAttribute(this.#places, 3).setUsage(DynamicDrawUsage));
-    geometry.setAttribute("color", new BufferAttribute(this.#tints, 4).setUsage(DynamicDrawUsage));
+    geometry.setAttribute("position", new BufferAttribute(this.#places, 2).setUsage(DynamicDrawUsage));
+    geometry.setAttribute("tint", new BufferAttribute(this.#tints, 4).setUsage(DynamicDrawUsage));
+    geometry.setAttribute("edge", new BufferAttribute(this.#edges, 2).setUsage(DynamicDrawUsage));
     geometry.setIndex(new BufferAttribute(this.#corners, 1).setUsage(DynamicDrawUsage));
   }
 }

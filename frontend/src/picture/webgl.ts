@@ -31,8 +31,8 @@ export class WebglPicture implements Picture {
   constructor(readonly canvas: HTMLCanvasElement) {
     // The meshes have smooth edges of their own.
     this.#renderer = new WebGLRenderer({ canvas, antialias: false, depth: false, powerPreference: "low-power" });
+    this.#renderer.sortObjects = false; // the grid is first in the scene, and so behind the rest
     this.#scene.add(this.#grid.mesh, this.#layer.mesh);
-    this.#grid.mesh.renderOrder = -1;
   }
 
   arrange(view: View, palette: Palette): void {
