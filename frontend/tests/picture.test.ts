@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { History } from "../src/history";
 import { trailOf } from "../src/picture/trail";
-import { fit, ticks, toMetres, toPixels } from "../src/picture/view";
+import { below, fit, ticks, toMetres, toPixels } from "../src/picture/view";
 
 describe("view", () => {
   it("shows the whole extent, whatever the shape of the window", () => {
@@ -22,6 +22,14 @@ describe("view", () => {
         expect(py).toBeLessThanOrEqual(height + 1e-9);
       }
     }
+  });
+
+  it("leaves room for a title, and moves only where that needs it", () => {
+    const low = below(30, 390, 175, 2);
+    expect(toPixels(low, 0, 2)[1]).toBeCloseTo(30, 12);
+    expect(toPixels(low, 0, -2)[1]).toBeCloseTo(175, 12);
+    expect(below(30, 390, 800, 2)).toEqual(fit(390, 800, 2));
+    expect(below(0, 390, 175, 2)).toEqual(fit(390, 175, 2));
   });
 
   it("has y upwards, and pixels lead back to metres", () => {

@@ -21,6 +21,12 @@ export function fit(width: number, height: number, extent: number): View {
   return { width, height, scale: Math.min(width, height) / (2 * extent), x: 0, y: 0 };
 }
 
+/** The same with so many pixels free above the square, which lies no lower than that needs. */
+export function below(free: number, width: number, height: number, extent: number): View {
+  const { scale } = fit(width, Math.max(1, height - free), extent);
+  return { width, height, scale, x: 0, y: Math.max(0, extent + (free - height / 2) / scale) };
+}
+
 export function toPixels(view: View, x: number, y: number): [number, number] {
   return [view.width / 2 + (x - view.x) * view.scale, view.height / 2 - (y - view.y) * view.scale];
 }

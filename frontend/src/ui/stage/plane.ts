@@ -8,7 +8,7 @@ import { drawingOf, trailsOf } from "../../picture/drawing";
 import { type Lens, through } from "../../picture/lens";
 import { openPicture } from "../../picture/open";
 import type { Bob, Drawing, Mark, Picture } from "../../picture/picture";
-import { fit, NO_VIEW, toPixels, type View } from "../../picture/view";
+import { below, NO_VIEW, toPixels, type View } from "../../picture/view";
 import type { Studio } from "../../studio";
 import type { Frame, LabView, PictureView } from "../../wire";
 import type { Handles } from "./Grips";
@@ -84,9 +84,11 @@ export class PlanePainter {
   /** Take over the lens as it is now. */
   look(): void {
     const { width, height } = this.#view;
-    const whole = fit(width, height, Math.max(this.#seen, this.#foreseen));
+    // A title may lie over a grid, which goes on behind it, but not over a boundary.
+    const free = this.#boundary === "none" ? 0 : captionOf(this.stage);
+    const whole = below(free, width, height, Math.max(this.#seen, this.#foreseen));
     const [x, y] = this.#follows ? this.#middle : [0, 0];
-    this.#view = through({ ...whole, x, y }, this.lens.current!);
+    this.#view = through({ ...whole, x, y: y + whole.y }, this.lens.current!);
     this.#picture.look(this.#view);
     if (this.#boundary !== "none") this.#picture.rule(planeBoundary(this.#boundary, this.#foreseen), palette.value.faint);
     this.arranged(this.#view);
@@ -138,6 +140,12 @@ export class PlanePainter {
     this.#seen = outgrown ? GROWTH * needed : 0;
     this.#arrange();
   }
+}
+
+/** Pixels at the top of a picture that its title takes, if it has one. */
+export function captionOf(stage: HTMLElement): number {
+  const caption = stage.querySelector<HTMLElement>(".caption");
+  return caption ? caption.offsetTop + caption.offsetHeight : 0;
 }
 
 function moveHandles(handles: Handles, frame: Frame, laboratory: LabView, view: View): void {

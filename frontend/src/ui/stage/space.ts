@@ -9,12 +9,12 @@ import { drawingOf, trailsOf } from "../../picture/drawing";
 import { type Lens, through } from "../../picture/lens";
 import { openPicture } from "../../picture/open";
 import type { Drawing, Picture } from "../../picture/picture";
-import { fit, NO_VIEW, toPixels, type View } from "../../picture/view";
+import { below, NO_VIEW, toPixels, type View } from "../../picture/view";
 import type { Studio } from "../../studio";
 import type { Frame, LabView } from "../../wire";
 import type { Handles } from "./Grips";
 import { LabelLayer } from "./labels";
-import { middleOf } from "./plane";
+import { captionOf, middleOf } from "./plane";
 
 /** Room around a boundary, which needs no numbers beside it, as a part of its extent. */
 const AROUND = 1.08;
@@ -71,9 +71,9 @@ export class SpacePainter {
     const camera = this.camera.current!;
     const [extent, boundary, basis] = [this.#extent, this.#boundary, basisOf(camera)];
     const reach = boundary === "none" ? REACH : boundary === "ball" ? AROUND : Math.SQRT2 * AROUND;
-    const whole = fit(Math.max(1, width), Math.max(1, height), reach * extent);
+    const whole = below(captionOf(this.stage), Math.max(1, width), Math.max(1, height), reach * extent);
     const [x, y] = this.#follows ? this.#middle : [0, 0];
-    this.#view = through({ ...whole, x, y }, this.lens.current!);
+    this.#view = through({ ...whole, x, y: y + whole.y }, this.lens.current!);
     const now = `${width} ${height} ${palette.value.paper}`;
     if (now !== this.#size) this.#picture.arrange(this.#view, palette.value);
     else this.#picture.look(this.#view);
