@@ -23,10 +23,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.linalg
 
 import holonomy as hl
 
-CASES = "lattice:8,lattice:28,lattice:50,lattice:100,lattice:316,lattice:1000,bodies:100,bodies:1000,string:10000"
+CASES = (
+    "lattice:8,lattice:28,lattice:50,lattice:100,lattice:316,lattice:1000,bodies:100,bodies:1000,"
+    "string:10000,beam:10000,metric:200"
+)
 STEP = 1e-3
 WORK = 4_000_000  # coordinates times steps in a measurement
 
@@ -62,19 +66,72 @@ def string(n: int) -> tuple[Any, Any, int, int]:
     return kinetic, lambda q: 0.5 * jnp.sum((q[1:] - q[:-1]) ** 2) + 0.25 * jnp.sum(q**4), n, max(5, WORK // n // 4)
 
 
-KINDS = {"lattice": lattice, "bodies": bodies, "string": string}
+BESIDE = (1 / 6, 1 / 20, 1 / 50)  # the entries of a beam's mass matrix beside its diagonal
+
+
+def beam(n: int) -> tuple[Any, Any, int, int]:
+    """A beam whose constant mass matrix has three entries on each side of the diagonal."""
+
+    def kinetic(v: Any) -> Any:
+        return 0.5 * jnp.sum(v * v) + sum(c * jnp.sum(v[d:] * v[:-d]) for d, c in enumerate(BESIDE, 1))
+
+    return kinetic, string(n)[1], n, max(5, WORK // n // 4)
+
+
+def metric(n: int) -> tuple[Any, Any, int, int]:
+    """Coordinates that are all coupled by a constant dense mass matrix."""
+    matrix = dense_matrix(n)
+    return lambda v: 0.5 * jnp.dot(v, matrix @ v), string(n)[1], n, max(5, WORK // n // 4)
+
+
+def dense_matrix(n: int) -> np.ndarray:
+    """A positive definite matrix without zeros."""
+    rows = np.random.default_rng(1).normal(size=(n, n)) / np.sqrt(n)
+    return rows @ rows.T + np.eye(n)
+
+
+KINDS = {"lattice": lattice, "bodies": bodies, "string": string, "beam": beam, "metric": metric}
+
+
+def solved_by_hand(kind: str, n: int) -> Callable[[Any], Any]:
+    """Solves with the mass matrix, which is factored before the first step."""
+    if kind == "string":
+        side = jnp.full(n, 1 / 6)
+        lower, upper = side.at[0].set(0.0), side.at[-1].set(0.0)
+        return lambda b: jax.lax.linalg.tridiagonal_solve(lower, jnp.ones(n), upper, b[:, None])[:, 0]
+    if kind == "metric":
+        factors = jnp.asarray(np.linalg.cholesky(dense_matrix(n)))
+        return lambda b: jax.scipy.linalg.cho_solve((factors, True), b)
+    if kind != "beam":
+        return lambda b: b
+    k = len(BESIDE)
+    band = np.zeros((k + 1, n))
+    band[k] = 1.0
+    for d, c in enumerate(BESIDE, 1):
+        band[k - d, d:] = c
+    upper = scipy.linalg.cholesky_banded(band)  # row k - d holds the entries d beside the diagonal
+    below, above = np.zeros((2, n, k))
+    for d in range(1, k + 1):
+        below[d:, d - 1] = above[:-d, d - 1] = upper[k - d, d:]
+
+    def row(last: Any, given: Any) -> tuple[Any, Any]:
+        couplings, right, pivot = given
+        found = (right - jnp.dot(couplings, last)) / pivot
+        return jnp.concatenate([found[None], last[:-1]]), found
+
+    def solve(b: Any) -> Any:
+        _, half = jax.lax.scan(row, jnp.zeros(k), (jnp.asarray(below), b, jnp.asarray(upper[k])))
+        return jax.lax.scan(row, jnp.zeros(k), (jnp.asarray(above), half, jnp.asarray(upper[k])), reverse=True)[1]
+
+    return solve
 
 
 def by_hand(kind: str, potential: Any, n: int) -> Callable[..., Any]:
     """Many steps of RK4, written out."""
-    slope = jax.grad(lambda q: -potential(q))
+    slope, solve = jax.grad(lambda q: -potential(q)), solved_by_hand(kind, n)
 
     def force(q: Any) -> Any:
-        if kind != "string":
-            return slope(q)
-        side = jnp.full(n, 1 / 6)
-        lower, upper = side.at[0].set(0.0), side.at[-1].set(0.0)
-        return jax.lax.linalg.tridiagonal_solve(lower, jnp.ones(n), upper, slope(q)[:, None])[:, 0]
+        return solve(slope(q))
 
     def step(_: Any, state: Any) -> Any:
         h = STEP
