@@ -20,13 +20,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from holonomy.motion.ball_collisions import Records
+from holonomy.motion.ball_lists import BallLists
 from holonomy.motion.cluster_impacts import Impacts
 from holonomy.motion.cluster_steps import Flat, steps_of
 from holonomy.motion.methods.rattle import Rattle
 from holonomy.motion.methods.splitting import AbstractSplitting
 from holonomy.motion.save_times import Plan
 from holonomy.systems.bodies import World
-from holonomy.systems.bodies.ball_flight import Pair, neighbours, not_joined, spread_of
+from holonomy.systems.bodies.ball_flight import Pair
 from holonomy.systems.bodies.clusters import clusters
 from holonomy.systems.result_code import Code
 from holonomy.types import AnyArray
@@ -35,9 +36,6 @@ Rows = Float[np.ndarray, "vertices point"]
 Places = Float[np.ndarray, "pairs point"]
 Times = Float[np.ndarray, " pairs"]
 
-_LISTED = 10  # neighbours of a ball, about, within the reach of a list
-_NARROW = 0.5  # margin of a list at least, in radii of the largest ball
-_RESERVE = 2.0  # steps of the fastest ball that a list must reach further
 _ROUNDS = 200  # contacts of one cluster in a step above which it is crowded
 _SAMPLES = np.linspace(0.0, 1.0, 17)  # of a cubic path, between which a contact is looked for
 _HALVINGS = 30  # of such an interval, for the start of Newton's method
@@ -81,22 +79,20 @@ class Bodies:
         assert world.restitution is not None
         self.shape, self.geometry, self.sign = (world.count, world.point_space.point_dim), geometry, sign
         self.impacts = Impacts(geometry, np.asarray(world.masses), float(world.restitution), None)
-        self.radii = np.asarray(world.radii) / geometry.radius
-        self.hits = np.flatnonzero(self.radii > 0)
         self.clusters = clusters(world.bodies)
         self.groups = int(self.clusters.max()) + 1
-        self.rods = world.rods
+        self.list = BallLists(geometry, np.asarray(world.radii) / geometry.radius, self.clusters, world.rods)
         self.steps = steps_of(world, method)
-        self.pairs, self.sizes = np.zeros((0, 2), int), np.zeros(0)
-        self.left, self.work, self.code = -1.0, 0, int(Code.ok)
+        self.work, self.code = 0, int(Code.ok)
 
     def step(self, q: Flat, v: Flat, h: float) -> tuple[Flat, Flat, Contacts, int]:
         """The state a time h > 0 later, the contacts on the way, and a code of `Result`."""
         self.code = int(Code.ok)
         now = self._to_end(Moving(np.zeros(self.shape[0]), q, v, q, v), h)
-        self._list(now, h)
-        met = np.full(len(self.pairs), np.inf)
-        look = np.arange(len(self.pairs))
+        self.list.seen_in(q[self.shape[0] * self.shape[1] :])
+        touched = np.ones(self.groups, bool)
+        met = self._listed(now, h, touched, np.full(len(self.list.pairs), np.inf))
+        look = np.arange(len(met))
         happened = Contacts(np.zeros((0, 2), int), np.zeros(0))
         for _ in range(_ROUNDS):
             met[look] = self._contacts(now, look, h)
@@ -109,7 +105,8 @@ class Bodies:
             happened = Contacts(*(np.concatenate(both) for both in zip(happened, good, strict=True)))
             touched = np.zeros(self.groups, bool)
             touched[self.clusters[good.pairs]] = True
-            look = np.flatnonzero(np.any(touched[self.clusters[self.pairs]], axis=1))
+            met = self._listed(now, h, touched, met)
+            look = np.flatnonzero(np.any(touched[self.clusters[self.list.pairs]], axis=1))
         return q, v, happened, int(Code.crowded)
 
     def _to_end(self, now: Moving, h: float) -> Moving:
@@ -131,30 +128,27 @@ class Bodies:
         """The vertices of an array, of which they are a view."""
         return z[: self.shape[0] * self.shape[1]].reshape(self.shape)
 
-    def _list(self, now: Moving, h: float) -> None:
-        """Make the list of neighbours anew where a ball may have left it by the end of the step."""
+    def _listed(self, now: Moving, h: float, touched: Bool[np.ndarray, " clusters"], met: Times) -> Times:
+        """The times of the pairs in a list that is complete for the ways that the touched clusters have left."""
         (x, u), (y, w) = self._rows(now.q, now.v), self._rows(now.end_q, now.end_v)
-        speeds = [np.max(self.geometry.speeds(a[self.hits], b[self.hits]), initial=0.0) for a, b in ((x, u), (y, w))]
-        way = 2.0 * h * float(max(speeds))
-        self.left -= way
-        if not self.left < _RESERVE * way:
-            return
-        widest = float(np.max(self.radii, initial=0.0))
-        margin = max(spread_of(self.geometry, x[self.hits], _LISTED) - 2.0 * widest, _NARROW * widest)
-        self.left = max(margin, 2.0 * (1.0 + _RESERVE) * way)
-        near = neighbours(self.geometry, x[self.hits], 2.0 * widest + self.left) if len(self.hits) > 1 else self.pairs
-        self.left -= way
-        self.pairs = not_joined(self.hits[near], self.rods)
-        self.sizes = np.asarray(self.geometry.chord(self.radii[self.pairs].sum(axis=1)))
+        speeds = np.maximum(self.geometry.speeds(x, u), self.geometry.speeds(y, w))
+        part = np.zeros(self.groups)
+        part[self.clusters] = 1.0 - now.since / h
+        kept = self.list.complete(x, h * self.list.fastest(speeds), np.where(touched, part, 0.0))
+        if kept is None:
+            return met
+        return np.concatenate([met[kept], np.full(len(self.list.pairs) - int(np.sum(kept)), np.inf)])
 
     def _contacts(self, now: Moving, look: np.ndarray, h: float) -> Times:
         """When the listed pairs with these numbers first touch, about; infinite where they do not."""
-        i, j = self.pairs[look].T
+        (i, j), sizes = self.list.pairs[look].T, self.list.sizes[look]
         begin = np.maximum(now.since[i], now.since[j])
         states, ends = self._rows(now.q, now.v), self._rows(now.end_q, now.end_v)
         first, second = (_between(states, ends, now.since, h, k, begin) for k in (i, j))
-        gap, rate = self.geometry.gaps_now(Pair(*first, *second, self.sizes[look]))
-        last, last_rate = self.geometry.gaps_now(Pair(ends[0][i], ends[1][i], ends[0][j], ends[1][j], self.sizes[look]))
+        gap, rate = self.geometry.gaps_now(Pair(*first, *second, sizes))
+        last, last_rate = self.geometry.gaps_now(
+            Pair(ends[0][i], ends[1][i], ends[0][j], ends[1][j], self.list.sizes[look])
+        )
         found = np.full(len(look), np.inf)
         overlap = (gap < 0) & (rate < 0)
         found[overlap] = begin[overlap]
@@ -168,26 +162,26 @@ class Bodies:
         """The contacts that are the first ones of both their clusters, in groups of clusters that have such contacts at
         about the same time: no other contact can prevent those of a group."""
         some = np.flatnonzero(np.isfinite(met))
-        a, b = self.clusters[self.pairs[some]].T
+        a, b = self.clusters[self.list.pairs[some]].T
         earliest = np.full(self.groups, np.inf)
         np.minimum.at(earliest, a, met[some])
         np.minimum.at(earliest, b, met[some])
         first = some[met[some] <= np.minimum(earliest[a], earliest[b]) + _TOGETHER * h]
-        groups = _components(self.clusters[self.pairs[first]])
+        groups = _components(self.clusters[self.list.pairs[first]])
         times = np.full(int(groups.max(initial=-1)) + 1, np.inf)
         np.minimum.at(times, groups, met[first])
-        begin = np.max(since[self.pairs[first]], axis=1, initial=0.0)
+        begin = np.max(since[self.list.pairs[first]], axis=1, initial=0.0)
         late = np.zeros(len(times), bool)
         late[groups[begin > times[groups]]] = True  # a cluster that has passed the contact of others
         kept = ~late[groups] | (met[first] == times[groups])
         first = first[kept]
-        return Groups(first, _components(self.clusters[self.pairs[first]]), met[first])
+        return Groups(first, _components(self.clusters[self.list.pairs[first]]), met[first])
 
     def _collide(self, now: Moving, groups: Groups, h: float) -> tuple[Moving, Contacts]:
         """The contacts located to round-off and carried out, and those of them that did happen."""
         count = int(groups.of.max()) + 1
         place = np.full(self.groups, -1)
-        place[self.clusters[self.pairs[groups.listed]]] = groups.of[:, None]
+        place[self.clusters[self.list.pairs[groups.listed]]] = groups.of[:, None]
         which = place[self.clusters]
         chosen: Bool[np.ndarray, " vertices"] = which >= 0
         begin, times = np.zeros(count), np.full(count, np.inf)
@@ -211,34 +205,34 @@ class Bodies:
             near, times = bool(np.all(np.abs(after - times) <= _NEAR * h)), after
         leading = groups.listed[falls & (own <= after[groups.of])]
         closed = self._closed(x, u, which, leading)
-        hit = np.isin(which, np.unique(which[self.pairs[leading, 0]]))
-        closed = closed[hit[self.pairs[closed, 0]]]
+        hit = np.isin(which, np.unique(which[self.list.pairs[leading, 0]]))
+        closed = closed[hit[self.list.pairs[closed, 0]]]
         if not len(closed):
             return now, Contacts(np.zeros((0, 2), int), np.zeros(0))
-        names, of = np.unique(which[self.pairs[closed, 0]], return_inverse=True)
+        names, of = np.unique(which[self.list.pairs[closed, 0]], return_inverse=True)
         number = np.full(count + 1, -1)
         number[names] = np.arange(len(names))
         law = self.impacts._replace(allowed=None if self.steps.allowed is None else self._allowed_at(q))
-        after_impact = law.bounced(x, u, self.pairs[closed], of, np.where(hit, number[which], -1))
+        after_impact = law.bounced(x, u, self.list.pairs[closed], of, np.where(hit, number[which], -1))
         self.code = self.code or after_impact.code
-        taken = np.isin(which, np.unique(which[self.pairs[closed[after_impact.struck], 0]]))
+        taken = np.isin(which, np.unique(which[self.list.pairs[closed[after_impact.struck], 0]]))
         w = v.copy()
         self._points(w)[taken] = (self.sign * self.geometry.radius * after_impact.velocities)[taken]
         now = now._replace(since=np.where(taken, since, now.since), q=self._mixed(taken, q, now.q),
                            v=self._mixed(taken, w, now.v))  # fmt: skip
-        struck = self.pairs[closed[after_impact.struck]]
+        struck = self.list.pairs[closed[after_impact.struck]]
         return self._to_end(now, h), Contacts(struck, times[which[struck[:, 0]]])
 
     def _closed(self, x: Rows, u: Rows, which: np.ndarray, leading: np.ndarray) -> np.ndarray:
         """The listed pairs within the groups that touch, the leading ones among them."""
-        a, b = which[self.pairs].T
+        a, b = which[self.list.pairs].T
         within = np.flatnonzero((a == b) & (a >= 0))
         gap, _ = self._gaps(x, u, within)
-        return np.union1d(within[gap <= _TOUCHES * self.sizes[within]], leading)
+        return np.union1d(within[gap <= _TOUCHES * self.list.sizes[within]], leading)
 
     def _gaps(self, x: Rows, u: Rows, listed: np.ndarray) -> tuple[Times, Times]:
-        i, j = self.pairs[listed].T
-        return self.geometry.gaps_now(Pair(x[i], u[i], x[j], u[j], self.sizes[listed]))
+        i, j = self.list.pairs[listed].T
+        return self.geometry.gaps_now(Pair(x[i], u[i], x[j], u[j], self.list.sizes[listed]))
 
     def _allowed_at(self, q: Flat) -> Callable[[Rows], Rows]:
         """The projection onto velocities that keep the rods at a configuration, by rows."""

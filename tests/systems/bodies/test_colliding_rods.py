@@ -2,12 +2,16 @@
 
 import itertools
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import holonomy as hl
 from holonomy.motion import cluster_impacts
+from holonomy.motion.methods.rattle_geodesic import GeodesicState
+from holonomy.root_finding import derivatives_of_roots
 from holonomy.systems.bodies import ball_flight
 from holonomy.systems.bodies.ball_flight import flight
 from holonomy.systems.bodies.checks import refuse_start
@@ -132,6 +136,40 @@ def test_two_rods_against_walls_between_all_pairs():
     for i, j in itertools.combinations(range(4), 2):
         np.testing.assert_allclose(host.distance(i, j)[-1], walls.distance(i, j)[-1], rtol=0, atol=1e-10)
     np.testing.assert_allclose(host.energy, walls.energy, rtol=1e-10)
+
+
+def test_newton_takes_as_many_iterations_far_out_in_hyperbolic_space():
+    """One of eight triangles lies R = 0, 1 or 10 radii further out than on the grid. The step takes the same number of
+    iterations, and the same for the others to the last bit: a position far out has large coordinates, but is no reason
+    to end the iteration for other bodies."""
+    space, steps = SPACES["H"], {}
+    body, points, _ = _triangles(space, 2, 0.6)
+    world = hl.World(space, body, collisions=True)
+    velocities = np.asarray(world.killing_velocities(points, boost_y=1.0, rotate_xy=2.0, rotate_yz=3.0))
+    rigid = world.rigid
+    assert rigid is not None
+
+    @eqx.filter_jit
+    def step(world, times, state):
+        with derivatives_of_roots(False):
+            state, status = hl.Rattle(2).step_of_each(world, times, state)
+        return state, status.work, jnp.max(jnp.abs(rigid.values(world, state.q)[:-3]))
+
+    boost = space.isometries()["boost_x"]
+    for far in (0.0, 1.0, 10.0):
+        x, u = points.copy(), velocities.copy()
+        x[-3:], u[-3:] = jax.vmap(lambda a, b, s=far: jax.jvp(lambda c: boost(s, c), (a,), (b,)))(x[-3:], u[-3:])
+        state, work = GeodesicState(*world._state(0.0, x, u)[1:], np.zeros(rigid.count)), []
+        for _ in range(6):
+            state, made, violation = step(world, np.full(world.count, 0.03), state)
+            work.append(int(made))
+        steps[far] = work, np.asarray(world.points(state.q))[:-3], float(violation)
+        assert np.max(np.abs(world.points(state.q))) > 0.4 * np.exp(far)
+    assert steps[1.0][0] == steps[10.0][0] == steps[0.0][0]
+    assert max(steps[0.0][0]) <= 6
+    for far in (1.0, 10.0):
+        np.testing.assert_array_equal(steps[far][1], steps[0.0][1])
+        assert steps[far][2] < 1e-15
 
 
 def test_balls_that_rods_keep_apart_take_no_impulse():

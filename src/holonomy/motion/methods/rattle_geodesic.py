@@ -106,11 +106,11 @@ def _single(
         return jnp.abs(0.5 * h * h * rigid.spread(world, slopes, multipliers, v))
 
     def direction_at(multipliers: Any, value: Any) -> Any:
-        ahead = rigid.slopes(world, moved(multipliers)[0])
-        return lengths.divided(rigid.solve(rigid.factor_between(ahead, slopes), value))
+        x = moved(multipliers)[0]
+        ahead = rigid.factor_between(rigid.slopes(world, x), rigid.carried(world, x, slopes))
+        return lengths.divided(rigid.solve(ahead, value))
 
-    # a condition is known to the rounding of all positions in it
-    rounding = jnp.max(jnp.abs(q)) + jnp.zeros_like(q)
+    rounding = rigid.rounding(world, q)
     multipliers, found, count = newton(
         lambda z: rigid.values(world, moved(z)[0]),
         lambda r: lengths.divided(rigid.solve(factors, r)),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from holonomy.spaces import AbstractSpace, Euclidean, Hyperbolic, Sphere
 from holonomy.systems.bodies.body import Elements
@@ -84,13 +84,21 @@ class Flight(NamedTuple):
     def gaps_now(self, pair: Pair) -> tuple[Times, Times]:
         """The gaps and their rates."""
         a, va, b, vb = pair[:4]
-        apart = a - b
-        square = self.inner(apart, apart)
-        if self.sign < 0:  # as sums of terms of one sign
-            s, r = a[:, :-1], b[:, :-1]
-            d = s - r
-            square = 2.0 * (_dot(d, d) + _wedge(d, s)) / (1.0 + a[:, -1] * b[:, -1] + _dot(s, r))
-        return square - pair.size, 2.0 * self.inner(apart, va - vb)
+        return self.squares(a, b) - pair.size, 2.0 * self.inner(a - b, va - vb)
+
+    def squares(self, a: Rows, b: Rows) -> Times:
+        r"""\(\langle\Delta, \Delta\rangle\) of pairs of points."""
+        if self.sign >= 0:
+            return self.inner(a - b, a - b)
+        # as sums of terms of one sign
+        s, r = a[:, :-1], b[:, :-1]
+        d = s - r
+        return 2.0 * (_dot(d, d) + _wedge(d, s)) / (1.0 + a[:, -1] * b[:, -1] + _dot(s, r))
+
+    def within(self, a: Rows, b: Rows, reach: Times) -> Bool[np.ndarray, " pairs"]:
+        """Whether points are no further apart than a reach of their own."""
+        most = np.minimum(reach, np.pi) if self.sign > 0 else reach
+        return self.squares(a, b) <= np.asarray(self.chord(most)) * (1.0 + 1e-12)
 
     def first_contacts(self, pair: Pair, until: float) -> Times:
         """The times of the first contacts of pairs, infinite where there is none before `until`."""
@@ -194,16 +202,32 @@ def neighbours(geometry: Flight, x: Rows, reach: float) -> np.ndarray:
         return KDTree(x).query_pairs(reach, output_type="ndarray")
     if geometry.sign > 0:
         return KDTree(x).query_pairs(2.0 * np.sin(0.5 * min(reach, np.pi)) * (1.0 + 1e-12), output_type="ndarray")
-    # in Poincaré's ball, where a ball of this radius lies within the one that reaches towards the centre
-    away = np.arcsinh(np.linalg.norm(x[:, :-1], axis=1))
-    y = x[:, :-1] / (1.0 + x[:, -1:])
-    radii = (np.tanh(0.5 * away) - np.tanh(0.5 * (away - reach))) * (1.0 + 1e-9) + 1e-15
-    lists = KDTree(y).query_ball_point(y, radii)
-    counts = np.array([len(one) for one in lists])
-    first = np.repeat(np.arange(len(x)), counts)
-    second = np.concatenate([np.asarray(one, int) for one in lists])
-    both = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)[first != second]
-    return np.unique(both, axis=0)
+    return reaching(geometry, x, np.full(len(x), 0.5 * reach))
+
+
+def reaching(geometry: Flight, x: Rows, reaches: Times) -> np.ndarray:
+    """All pairs of points no further apart than the sum of their reaches, as rows (i, j) with i < j.
+
+    A point looks twice as far as it reaches, which finds all those that do not reach further than itself.
+    """
+    from scipy.spatial import KDTree
+
+    places, radii = x, 2.0 * reaches
+    if geometry.sign > 0:
+        radii = 2.0 * np.sin(np.minimum(reaches, 0.5 * np.pi))
+    elif geometry.sign < 0:
+        # in Poincaré's ball, where a ball of this radius lies within the one that reaches towards the centre
+        away = np.arcsinh(np.linalg.norm(x[:, :-1], axis=1))
+        places = x[:, :-1] / (1.0 + x[:, -1:])
+        radii = np.tanh(0.5 * away) - np.tanh(0.5 * away - reaches)
+    found = KDTree(places).query_ball_point(places, radii * (1.0 + 1e-9) + 1e-15, return_sorted=False)
+    first = np.repeat(np.arange(len(x)), [len(one) for one in found])
+    second = np.concatenate([np.asarray(one, int) for one in found])
+    once = (reaches[first] > reaches[second]) | ((reaches[first] == reaches[second]) & (first < second))
+    first, second = first[once], second[once]
+    near = geometry.within(x[first], x[second], reaches[first] + reaches[second])
+    pairs = np.sort(np.stack([first[near], second[near]], axis=1), axis=1)
+    return pairs[np.argsort(pairs[:, 0] * len(x) + pairs[:, 1])]
 
 
 def not_joined(pairs: Int[np.ndarray, "pairs 2"], rods: Elements | None) -> Int[np.ndarray, "some 2"]:

@@ -18,12 +18,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from holonomy.root_finding import newton
 from holonomy.spaces import AbstractSpace
 from holonomy.systems.bodies import cells, energies, many_rods
 from holonomy.systems.bodies.body import Elements
+from holonomy.systems.bodies.clusters import joined
 from holonomy.systems.bodies.shared_vertices import (
     Following,
     Sharing,
@@ -60,6 +61,7 @@ class RigidElements(eqx.Module):
     elements: tuple[Elements, ...]
     sharing: Sharing | Following | None
     spreading: Spreading | None
+    parts: Int[AnyArray, " vertices"] | None  # numbers of the parts that conditions join; None where it is one
 
     @property
     def count(self) -> int:
@@ -91,6 +93,21 @@ class RigidElements(eqx.Module):
         ]
         return jnp.concatenate(parts) - self.sizes
 
+    def rounding(self, world: World, q: Point) -> Point:
+        """For every coordinate the size to whose rounding it is known.
+
+        A condition is known to the rounding of all positions in it, and conditions that share vertices are solved
+        together: the largest position of the vertices that they join counts, and that of no others.
+        """
+        sizes = jnp.max(jnp.abs(world.points(q)), axis=1)
+        if self.parts is None:
+            sizes = jnp.full_like(sizes, jnp.max(sizes))
+        else:
+            parts = jnp.asarray(self.parts)
+            sizes = _take(jax.ops.segment_max(sizes, parts, num_segments=world.count), parts)
+        each = jnp.repeat(sizes, world.point_space.point_dim)
+        return jnp.concatenate([each, jnp.zeros(q.shape[0] - each.shape[0], q.dtype)])
+
     def slopes(self, world: World, q: Point) -> Slopes:
         """The differentials of the conditions at a configuration."""
         x, space = world.points(q), world.point_space
@@ -107,6 +124,24 @@ class RigidElements(eqx.Module):
             found.covectors.append(covectors)
             found.ways.append(tuple(rise / mass[None] for rise, mass in zip(rises, masses, strict=True)))
         return found
+
+    def carried(self, world: World, q: Point, slopes: Slopes) -> Slopes:
+        """The same with ways as tangent vectors at another configuration, near the one where they belong.
+
+        Differentials made by derivatives of functions of arrays are right for tangent vectors alone. Those of
+        `many_rods` vanish on what `tangent` removes.
+        """
+        x, space = world.points(q), world.point_space
+
+        def tangent(one: Elements, ways: Differentials) -> Differentials:
+            at = (energies.take(x, column) for column in one.vertices.T)
+            return tuple(jax.vmap(space.tangent)(a, way.T).T for a, way in zip(at, ways, strict=True))
+
+        ways = [
+            found if kind == "rods" and many_rods.applies(space, one) else tangent(one, found)
+            for kind, one, found in zip(self.kinds, self.elements, slopes.ways, strict=True)
+        ]
+        return Slopes(slopes.covectors, ways)
 
     def rates(self, world: World, slopes: Slopes, v: Tangent) -> Values:
         """How fast the conditions change."""
@@ -238,7 +273,7 @@ class RigidElements(eqx.Module):
         """The nearest state of the right sizes: along geodesics whose directions combine the gradients at q, then the
         nearest velocities. NaN where no such state is found."""
         slopes = self.slopes(world, q)
-        factors = self.factor(slopes)
+        factors, rounding = self.factor(slopes), self.rounding(world, q)
 
         def moved(rise: Values) -> Point:
             return many_rods.moved(world, 1.0, q, self.spread(world, slopes, rise, v))[0]
@@ -247,7 +282,7 @@ class RigidElements(eqx.Module):
             lambda z: self.values(world, moved(z)),
             lambda r: self.solve(factors, r),
             lambda z: jnp.abs(self.spread(world, slopes, z, v)),
-            lambda z: jnp.max(jnp.abs(q)) + jnp.zeros_like(q),
+            lambda z: rounding,
             jnp.zeros(self.count, q.dtype),
         )
         x = jnp.where(found, moved(rise), jnp.nan)
@@ -310,7 +345,9 @@ def rigid_elements(count: int, found: dict[str, Elements | None]) -> RigidElemen
     few = int(ends[-1]) <= UNROLLED
     sharing = None if few else following(tuple(kept), rows[0]) or sharing_by_vertices(owner, vertex)
     spreading = None if few else spreading_of(count, vertex)
-    return RigidElements(tuple(kept), tuple(kept.values()), sharing, spreading)
+    numbers = joined(count, rows)
+    parts = numbers.astype(np.int32) if len(np.unique(numbers)) > 1 else None
+    return RigidElements(tuple(kept), tuple(kept.values()), sharing, spreading, parts)
 
 
 def _dot(a: Float[Array, "point n"], b: Float[Array, "point n"]) -> Float[Array, " n"]:
