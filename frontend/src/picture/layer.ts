@@ -35,7 +35,7 @@ const WIDE = 1;
 
 /** Opacity of a trail at its head. */
 const TRAIL_STRENGTH = 0.6;
-/** A trail is straight for as long as it keeps within so many pixels of the screen beside its tangent; a chord is then a quarter of that off. */
+/** A trail is straight while it is within so many pixels of the screen of its tangent; its chord is then a quarter of that off. */
 const STRAIGHT = 0.5;
 /** The longest part of a trail that fades evenly, in pixels. */
 const LONGEST = 16;
