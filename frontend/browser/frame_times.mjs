@@ -4,10 +4,10 @@
 //
 // Counted is processor time of the main thread alone: scripts, style, layout, paint, and the pixels of plots, which a browser
 // without a GPU, as this one, fills there too. The sum is the browser's own count; the parts and the tasks come from a trace
-// after it (`main_thread.mjs`), which costs some time itself. The threads that put the page
-// together and the process that draws WebGL do not count, but share the cores. The main thread also waits until WebGL has been
-// drawn in software and read back, which no browser with a GPU does: those waits are a row of their own. Prints rows of a
-// table, and ends with 1 where one is too long.
+// after it (`main_thread.mjs`), which costs some time itself. The threads that put the page together do not count, but share the
+// cores; the process that draws WebGL has a row of its own. The main thread also waits until WebGL has been drawn in software and
+// read back, which no browser with a GPU does: those waits are a row of their own. Prints rows of a table, and ends with 1 where
+// one is too long.
 
 import { launchChromium } from "./chromium.mjs";
 import { CATEGORIES, mainThread } from "./main_thread.mjs";
@@ -22,18 +22,24 @@ const UNTRACED = Math.min(20, SECONDS);
 /** Seconds of motion after which the code is the optimised one and the plots are nearly full. */
 const WARM = 20;
 
-/** Milliseconds of processor time of all tasks of the main thread for one frame, while nothing is traced. */
-async function timeOfFrame(page) {
+/**
+ * Milliseconds of processor time for one frame, while nothing is traced: of all tasks of the main thread, and of the process that
+ * draws WebGL.
+ */
+async function timesOfFrame(browser, page) {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const all = await browser.newBrowserCDPSession();
   const look = async () => {
     const { metrics } = await session.send("Performance.getMetrics");
-    return [metrics.find(({ name }) => name === "TaskDuration").value, await page.evaluate(() => globalThis.drawn)];
+    const { processInfo } = await all.send("SystemInfo.getProcessInfo");
+    const busy = metrics.find(({ name }) => name === "TaskDuration").value;
+    return [busy, processInfo.find(({ type }) => type === "GPU").cpuTime, await page.evaluate(() => globalThis.drawn)];
   };
-  const [busy, frames] = await look();
+  const before = await look();
   await page.waitForTimeout(1000 * UNTRACED);
-  const [after, then] = await look();
-  return (1000 * (after - busy)) / (then - frames);
+  const [busy, drawing, frames] = (await look()).map((value, i) => value - before[i]);
+  return { frame: (1000 * busy) / frames, webgl: (1000 * drawing) / frames };
 }
 
 async function traced(browser, page) {
@@ -66,7 +72,7 @@ await setNumber(page, "links", LINKS);
 await page.waitForFunction((count) => document.querySelectorAll("[data-body]").length === count, LINKS);
 await playing(page, true);
 await timePast(page, WARM);
-const frame = await timeOfFrame(page);
+const { frame, webgl } = await timesOfFrame(browser, page);
 const { frames, busy, waited, tasks } = await traced(browser, page);
 await browser.close();
 await studio.stop();
@@ -80,6 +86,7 @@ const long = (of) => {
 };
 const rows = [
   [`main thread for one frame, ${LINKS} links, mean over ${UNTRACED} s`, ms(frame), `${FRAME} ms`],
+  ["processor time of WebGL in software for one frame, likewise", ms(webgl), "–"],
   ["while it is traced: scripts; style and layout", `${ms(busy.script)}; ${ms(busy.layout)}`, "–"],
   ["likewise paint; pixels of plots; all else", `${ms(busy.paint)}; ${ms(busy.pixels)}; ${ms((busy.other ?? 0) + (busy.wait ?? 0))}`, "–"],
   ["frames a second", (frames / SECONDS).toFixed(0), "–"],
