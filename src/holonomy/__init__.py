@@ -33,6 +33,7 @@ _ROOMS = {
     "Body": "systems",
     "World": "systems",
     "combine": "systems",
+    "Neighbours": "systems",
     "simulate": "motion",
     "Run": "motion",
     "SimulationError": "motion",
@@ -166,6 +167,7 @@ if TYPE_CHECKING:
     from holonomy.symmetry import quadrature as quadrature
     from holonomy.symmetry import routh as routh
     from holonomy.systems import Body as Body
+    from holonomy.systems import Neighbours as Neighbours
     from holonomy.systems import System as System
     from holonomy.systems import World as World
     from holonomy.systems import carry as carry
