@@ -49,7 +49,8 @@ class Rattle(AbstractMethod):
 
     whatever the Lagrangian, also where the mass matrix depends on q. The multipliers of a run are those of the
     accelerations at its states, and so have the order of q and v. Rods of a `World` in Euclidean, spherical and
-    hyperbolic spaces and their products are held along geodesics instead (`rattle_geodesic`), with sparse multipliers.
+    hyperbolic spaces and their products are held along geodesics instead (`rattle_geodesic`), with sparse multipliers,
+    beside damped springs too: their damping over the mass of their ends, times the step, should stay below about 1.
     Reference: Hairer, Lubich and Wanner, *Geometric Numerical Integration*, VII.1.
     """
 
@@ -116,7 +117,7 @@ class Rattle(AbstractMethod):
 
         def once(carry: Any, part: Any) -> Any:
             state, code, work = carry
-            new, status = rattle_geodesic.single_of_each(world, part * times, state)
+            new, status = rattle_geodesic.single_of_each(world, part * times, state, self.order_)
             return (new, jnp.where(code == Code.ok, status.code, code), work + status.work), None
 
         first = (state, jnp.int32(Code.ok), jnp.int32(0))
@@ -157,7 +158,7 @@ class Rattle(AbstractMethod):
     def _single(self, system: System, t: Any, h: Any, state: Any) -> tuple[Any, Status]:
         if isinstance(state, GeodesicState):
             assert isinstance(system, World)
-            return rattle_geodesic.single(system, t, h, state, self.iteration == "newton")
+            return rattle_geodesic.single(system, t, h, state, self.iteration == "newton", self.order_)
         now = state.phase
         local = system.local(now.anchor)
         held = local.hold(t, now.y, now.stages[0])

@@ -6,7 +6,10 @@ r"""RATTLE with geodesics: the step of `Rattle` for bodies in spaces whose geode
 \[ v_1 = u_1 + \tfrac h2 a(x_1) + \sum_r \mu_r\,\tfrac1m\nabla\varphi_r(x_1), \qquad \dot\varphi(x_1, v_1) = 0. \]
 
 Kicks by gradients and the flow of the kinetic energy: symplectic, reversible and of order 2, without charts. The
-momentum maps of the space's isometries are kept to round-off.
+momentum maps of the space's isometries are kept to round-off. Damped springs act before and after it for half the time
+each, at fixed positions: with P the projection onto the velocities that keep all sizes and B the damping,
+\(\dot v = PBv\), whose flow is a series of powers of \(\tfrac h2PB\). Its forces are between the ends of springs, so
+that the momentum maps stay.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -50,13 +54,16 @@ def start(rigid: RigidElements, q: Point, v: Tangent) -> GeodesicState:
     return GeodesicState(q, v, jnp.zeros(rigid.count, q.dtype))
 
 
-def single(world: World, t: Time, h: Time, state: GeodesicState, full: bool) -> tuple[GeodesicState, Status]:
-    """One step of order 2."""
-    return _single(world, t, _Lengths(h, h, lambda x: x / (0.5 * h * h)), state, full, own=False)
+def single(
+    world: World, t: Time, h: Time, state: GeodesicState, full: bool, order: int
+) -> tuple[GeodesicState, Status]:
+    """One step of order 2, of a composition of the order that is given."""
+    lengths = _Lengths(h, h, lambda x: x / (0.5 * h * h))
+    return _damped(world, lengths, state, order, lambda now: _single(world, t, lengths, now, full, own=False))
 
 
-def single_of_each(world: World, times: Durations, state: GeodesicState) -> tuple[GeodesicState, Status]:
-    """One step of order 2 whose length each vertex has for itself; vertices that act on each other must have the same.
+def single_of_each(world: World, times: Durations, state: GeodesicState, order: int) -> tuple[GeodesicState, Status]:
+    """The same with a length for each vertex; vertices that act on each other must have the same.
 
     Vertices with length zero stay where they are, with their velocities.
     """
@@ -73,7 +80,10 @@ def single_of_each(world: World, times: Durations, state: GeodesicState) -> tupl
         return jnp.where(moving, x / jnp.where(moving, square, 1.0), 0.0)
 
     lengths = _Lengths(times, flat, divided)
-    new, status = _single(world, jnp.zeros((), times.dtype), lengths, state, full=False, own=True)
+    zero = jnp.zeros((), times.dtype)
+    new, status = _damped(
+        world, lengths, state, order, lambda now: _single(world, zero, lengths, now, full=False, own=True)
+    )
     still = flat == 0.0
     return new._replace(v=jnp.where(still, state.v, new.v)), status
 
@@ -87,6 +97,36 @@ class _Lengths(NamedTuple):
     divided: Callable[[Any], Any]
 
 
+def _damped(
+    world: World,
+    lengths: _Lengths,
+    state: GeodesicState,
+    order: int,
+    undamped: Callable[[GeodesicState], tuple[GeodesicState, Status]],
+) -> tuple[GeodesicState, Status]:
+    """A step with the damping of springs for half the time before and after it."""
+    if not world.damped:
+        return undamped(state)
+    rigid, zero = world.rigid, jnp.zeros((), state.q.dtype)
+    assert rigid is not None
+
+    def flow(now: GeodesicState) -> GeodesicState:
+        slopes = rigid.slopes(world, now.q)
+        factors = rigid.factor(slopes)
+
+        def term(k: Any, sums: Any) -> Any:
+            last, total = sums
+            push = (0.5 / k) * lengths.coordinates * world.damp(zero, now.q, last)
+            last = push - rigid.spread(world, slopes, rigid.solve(factors, rigid.rates(world, slopes, push)), push)
+            return last, total + last
+
+        v = jax.lax.fori_loop(1, order + 2, term, (now.v, now.v))[1]
+        return now._replace(v=rigid.without_rates(world, slopes, v))
+
+    new, status = undamped(flow(state))
+    return flow(new), status
+
+
 def _single(
     world: World, t: Time, lengths: _Lengths, state: GeodesicState, full: bool, own: bool
 ) -> tuple[GeodesicState, Status]:
@@ -97,7 +137,7 @@ def _single(
     slopes = rigid.slopes(world, q)
     factors = rigid.factor(slopes)
     h = lengths.coordinates
-    free = v + 0.5 * h * world.kick(t, q, v)
+    free = v + 0.5 * h * world.pull(t, q)
 
     def moved(multipliers: Any) -> tuple[Point, Tangent]:
         return moved_along(world, lengths.vertices, q, free + 0.5 * h * rigid.spread(world, slopes, multipliers, v))
@@ -122,7 +162,7 @@ def _single(
         direction_at=direction_at if own or rigid.sharing is not None else None,
     )
     x, u = moved(multipliers)
-    u = u + 0.5 * h * world.kick(t if own else t + h, x, u)
+    u = u + 0.5 * h * world.pull(t if own else t + h, x)
     u = rigid.without_rates(world, rigid.slopes(world, x), u)
     code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
     return GeodesicState(x, u, multipliers), Status(code, count)

@@ -106,9 +106,9 @@ def balls(radii: AnyArray, rods: Elements | None, many: bool) -> Elements | None
             return None
         raise ValueError(
             f"Collisions of {len(found)} balls are {len(found) * (len(found) - 1) // 2} pairs, all of which would be "
-            f"looked at in every step; with an interaction, with damped springs beside rods, and in other spaces than "
-            f"Euclidean, spherical and hyperbolic ones, up to {MOST_BALLS} balls are supported. Give radii to fewer "
-            f"vertices, or leave out the interaction or the damping, without which any number collides."
+            f"looked at in every step; with an interaction, and in other spaces than Euclidean, spherical and "
+            f"hyperbolic ones, up to {MOST_BALLS} balls are supported. Give radii to fewer vertices, or leave out the "
+            f"interaction, without which any number collides."
         )
     joined = set() if rods is None else {tuple(sorted(row)) for row in rods.vertices.tolist()}
     first, second = np.triu_indices(len(found), 1)

@@ -27,11 +27,9 @@ def why_not_colliding_bodies(world: World) -> str:
 
 
 def why_not_colliding_rigid_bodies(world: World) -> str:
-    """The same of bodies with rods, or with angles or cells of fixed size, and with springs that are not damped."""
+    """The same of bodies with rods, or with angles or cells of fixed size."""
     if world.restitution is not None and world.rigid is None:
         return "this one has no rods or cells of fixed size"
-    if world.forces:
-        return "this one has damped springs or other forces"
     equations = world.constraints.equations
     if equations.ranks is not None or world.constraints.treatment.passes:
         return "some conditions of this one follow from others"

@@ -102,9 +102,7 @@ class World(System):
         self.radii = None if collisions is False else checks.radii(given)
         self.balls = None
         if self.radii is not None:
-            damped = any(not (isinstance(body.damping, float) and body.damping == 0.0) for body in given)
-            rods_and_dampers = self.rigid is not None and self.springs is not None and damped
-            many = interaction is None and not rods_and_dampers and flight(space) is not None
+            many = interaction is None and flight(space) is not None
             self.balls = checks.balls(self.radii, self.rods, many)
         alone = len(given) > 1 and interaction is None and collisions is False
         groups = np.repeat(np.arange(len(given)), [body.count for body in given]) if alone else None
@@ -149,6 +147,13 @@ class World(System):
             force = force + self.raw_force(t, q, v)
         return self._accelerated(q, force)
 
+    def pull(self, t: Number, q: Point) -> Tangent:
+        r"""The part of it that is by potentials, \(-\nabla V/m\)."""
+        if not self.energy_terms:
+            return jnp.zeros_like(q)
+        assert self.potential is not None
+        return self._accelerated(q, -jax.grad(self.potential, argnums=1)(t, q))
+
     def damp(self, t: Number, q: Point, v: Tangent) -> Tangent:
         """The acceleration by the damping of the springs, which is linear in v."""
         return self._accelerated(q, self.forces[0](t, q, v, *self.last))
@@ -167,7 +172,8 @@ class World(System):
         """The conditions on sizes where they are all that constrains the world and geodesics are known."""
         equations, walls = self.constraints.equations, self.constraints.walls
         own = self.rigid is not None and equations.total == self.rigid.count and equations.ranks is None
-        simple = not walls.total and not self.forces and not self.constraints.treatment.passes
+        only_damped = len(self.forces) == int(self.damped)
+        simple = not walls.total and only_damped and not self.constraints.treatment.passes
         return self.rigid if own and simple and self.point_space.exact_geodesics else None
 
     def project(self, t: Number, q: VectorLike, v: VectorLike) -> tuple[Point, Point]:
