@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Float
 
 from holonomy.motion.methods.base import PositionVelocity
+from holonomy.motion.methods.geodesic_state import GeodesicState
 from holonomy.motion.methods.rattle import Rattle
-from holonomy.motion.methods.rattle_geodesic import GeodesicState
 from holonomy.motion.methods.splitting import AbstractSplitting
 from holonomy.root_finding import derivatives_of_roots
 from holonomy.spaces import Carried

@@ -10,7 +10,7 @@ import pytest
 
 import holonomy as hl
 from holonomy.motion import cluster_impacts
-from holonomy.motion.methods.rattle_geodesic import GeodesicState
+from holonomy.motion.methods.geodesic_state import GeodesicState
 from holonomy.root_finding import derivatives_of_roots
 from holonomy.systems.bodies import ball_flight
 from holonomy.systems.bodies.ball_flight import flight

@@ -14,7 +14,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from holonomy.motion.methods.base import AbstractMethod, Status, keep_if
-from holonomy.motion.methods.rattle_geodesic import GeodesicState, pulled_by_sizes, sizes_violated
+from holonomy.motion.methods.geodesic_state import GeodesicState
+from holonomy.motion.methods.rattle_geodesic import pulled_by_sizes, sizes_violated
 from holonomy.motion.save_times import Plan
 from holonomy.systems import System, World
 from holonomy.systems.constraints.conditions import all_equations

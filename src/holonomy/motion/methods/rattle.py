@@ -11,12 +11,13 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.method_table import Properties
-from holonomy.motion.methods import phase_state, rattle_geodesic
+from holonomy.motion.methods import geodesic_state, phase_state, rattle_geodesic
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.compositions import COMPOSITIONS
+from holonomy.motion.methods.geodesic_state import GeodesicState
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.rattle_equations import kick_of, to_surface, to_tangent
-from holonomy.motion.methods.rattle_geodesic import GeodesicState, moves_along_geodesics
+from holonomy.motion.methods.rattle_geodesic import moves_along_geodesics
 from holonomy.motion.methods.splitting_flows import Durations
 from holonomy.systems import System
 from holonomy.systems.bodies import World
@@ -50,7 +51,8 @@ class Rattle(AbstractMethod):
     whatever the Lagrangian, also where the mass matrix depends on q. The multipliers of a run are those of the
     accelerations at its states, and so have the order of q and v. Rods of a `World` in Euclidean, spherical and
     hyperbolic spaces and their products are held along geodesics instead (`rattle_geodesic`), with sparse multipliers,
-    beside damped springs too: their damping over the mass of their ends, times the step, should stay below about 1.
+    beside damped springs too: their damping over the mass of their ends, times the step, should stay below about 1. Of
+    up to 128 coordinates changes are added with compensation there.
     Reference: Hairer, Lubich and Wanner, *Geometric Numerical Integration*, VII.1.
     """
 
@@ -96,7 +98,8 @@ class Rattle(AbstractMethod):
     def start(self, system: System, t: Time, q: Point, v: Tangent) -> RattleState | GeodesicState:
         rigid = moves_along_geodesics(system)
         if rigid is not None:
-            return rattle_geodesic.start(rigid, q, v)
+            assert isinstance(system, World)
+            return geodesic_state.start(system, rigid, q, v)
         state = phase_state.enter(system, t, q, v, 1)
         held = system.local(q).hold(t, state.y, state.stages[0])
         assert held is not None

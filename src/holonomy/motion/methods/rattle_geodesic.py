@@ -17,17 +17,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.motion.methods.base import Status
+from holonomy.motion.methods.geodesic_state import GeodesicState, damped, drifted, kicked
 from holonomy.motion.methods.splitting_flows import Durations
 from holonomy.root_finding import newton
 from holonomy.systems import System
 from holonomy.systems.bodies import World
-from holonomy.systems.bodies.many_rods import moved as moved_along
 from holonomy.systems.bodies.rigid_elements import RigidElements, Slopes
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.result_code import Code
@@ -36,22 +35,9 @@ from holonomy.types import Point, Tangent, Time
 _EXACT = 64  # conditions up to which the exact Jacobian may be formed where the frozen matrix does not converge
 
 
-class GeodesicState(NamedTuple):
-    """Position, velocity, and the last multipliers, a guess for the next."""
-
-    q: Point
-    v: Tangent
-    multipliers: Float[Array, " held"]
-
-
 def moves_along_geodesics(system: System) -> RigidElements | None:
     """The conditions of a world that this step holds, or None for systems that it is not for."""
     return system.rigid_in_geodesics if isinstance(system, World) else None
-
-
-def start(rigid: RigidElements, q: Point, v: Tangent) -> GeodesicState:
-    """The state at an initial condition."""
-    return GeodesicState(q, v, jnp.zeros(rigid.count, q.dtype))
 
 
 def single(
@@ -59,7 +45,9 @@ def single(
 ) -> tuple[GeodesicState, Status]:
     """One step of order 2, of a composition of the order that is given."""
     lengths = _Lengths(h, h, lambda x: x / (0.5 * h * h))
-    return _damped(world, lengths, state, order, lambda now: _single(world, t, lengths, now, full, own=False))
+    return damped(
+        world, lengths.coordinates, state, order, lambda now: _single(world, t, lengths, now, full, own=False)
+    )
 
 
 def single_of_each(world: World, times: Durations, state: GeodesicState, order: int) -> tuple[GeodesicState, Status]:
@@ -81,8 +69,8 @@ def single_of_each(world: World, times: Durations, state: GeodesicState, order: 
 
     lengths = _Lengths(times, flat, divided)
     zero = jnp.zeros((), times.dtype)
-    new, status = _damped(
-        world, lengths, state, order, lambda now: _single(world, zero, lengths, now, full=False, own=True)
+    new, status = damped(
+        world, lengths.coordinates, state, order, lambda now: _single(world, zero, lengths, now, full=False, own=True)
     )
     still = flat == 0.0
     return new._replace(v=jnp.where(still, state.v, new.v)), status
@@ -97,62 +85,33 @@ class _Lengths(NamedTuple):
     divided: Callable[[Any], Any]
 
 
-def _damped(
-    world: World,
-    lengths: _Lengths,
-    state: GeodesicState,
-    order: int,
-    undamped: Callable[[GeodesicState], tuple[GeodesicState, Status]],
-) -> tuple[GeodesicState, Status]:
-    """A step with the damping of springs for half the time before and after it."""
-    if not world.damped:
-        return undamped(state)
-    rigid, zero = world.rigid, jnp.zeros((), state.q.dtype)
-    assert rigid is not None
-
-    def flow(now: GeodesicState) -> GeodesicState:
-        slopes = rigid.slopes(world, now.q)
-        factors = rigid.factor(slopes)
-
-        def term(k: Any, sums: Any) -> Any:
-            last, total = sums
-            push = (0.5 / k) * lengths.coordinates * world.damp(zero, now.q, last)
-            last = push - rigid.spread(world, slopes, rigid.solve(factors, rigid.rates(world, slopes, push)), push)
-            return last, total + last
-
-        v = jax.lax.fori_loop(1, order + 2, term, (now.v, now.v))[1]
-        return now._replace(v=rigid.without_rates(world, slopes, v))
-
-    new, status = undamped(flow(state))
-    return flow(new), status
-
-
 def _single(
     world: World, t: Time, lengths: _Lengths, state: GeodesicState, full: bool, own: bool
 ) -> tuple[GeodesicState, Status]:
     """The step; `own` says that each iteration takes a matrix of its own."""
-    q, v, last = state
+    q, v, last = state[:3]
     rigid = world.rigid
     assert rigid is not None
     slopes = rigid.slopes(world, q)
     factors = rigid.factor(slopes)
     h = lengths.coordinates
-    free = v + 0.5 * h * world.pull(t, q)
+    pull = 0.5 * h * world.pull(t, q)
 
-    def moved(multipliers: Any) -> tuple[Point, Tangent]:
-        return moved_along(world, lengths.vertices, q, free + 0.5 * h * rigid.spread(world, slopes, multipliers, v))
+    def moved(multipliers: Any) -> GeodesicState:
+        now = kicked(state, pull + 0.5 * h * rigid.spread(world, slopes, multipliers, v))
+        return drifted(world, lengths.vertices, now._replace(multipliers=multipliers))
 
     def shift(multipliers: Any) -> Any:
         return jnp.abs(0.5 * h * h * rigid.spread(world, slopes, multipliers, v))
 
     def direction_at(multipliers: Any, value: Any) -> Any:
-        x = moved(multipliers)[0]
+        x = moved(multipliers).q
         ahead = rigid.factor_between(rigid.slopes(world, x), rigid.carried(world, x, slopes))
         return lengths.divided(rigid.solve(ahead, value))
 
     rounding = rigid.rounding(world, q)
     multipliers, found, count = newton(
-        lambda z: rigid.values(world, moved(z)[0]),
+        lambda z: rigid.values(world, moved(z).q),
         lambda r: lengths.divided(rigid.solve(factors, r)),
         shift,
         lambda z: rounding,
@@ -161,11 +120,11 @@ def _single(
         # the matrix of a long chain is so ill-conditioned that a frozen one does not converge
         direction_at=direction_at if own or rigid.sharing is not None else None,
     )
-    x, u = moved(multipliers)
-    u = u + 0.5 * h * world.pull(t if own else t + h, x)
-    u = rigid.without_rates(world, rigid.slopes(world, x), u)
+    new = moved(multipliers)
+    new = kicked(new, 0.5 * h * world.pull(t if own else t + h, new.q))
+    new = kicked(new, -rigid.forbidden(world, rigid.slopes(world, new.q), new.v))
     code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
-    return GeodesicState(x, u, multipliers), Status(code, count)
+    return new, Status(code, count)
 
 
 def ended(world: World, before: Point, new: GeodesicState, status: Status) -> tuple[GeodesicState, Status]:
@@ -180,6 +139,10 @@ def ended(world: World, before: Point, new: GeodesicState, status: Status) -> tu
     good = rigid.independence(first, second) > RANK**2
     code = jnp.where((status.code == Code.ok) & ~good, jnp.int32(Code.rank_change), status.code)
     q, v = world.recentred(new.q, new.v)
+    if new.q_low is not None and new.v_low is not None:
+        stays = jnp.all(q == new.q)  # else it was written anew, and what rounding took belongs to the old arrays
+        lows = (jnp.where(stays, low, 0.0) for low in (new.q_low, new.v_low))
+        return GeodesicState(q, v, new.multipliers, *lows), Status(code, status.work)
     return GeodesicState(q, v, new.multipliers), Status(code, status.work)
 
 

@@ -290,11 +290,15 @@ class RigidElements(eqx.Module):
         return x, self.without_rates(world, self.slopes(world, x), u)
 
     def without_rates(self, world: World, slopes: Slopes, v: Tangent) -> Tangent:
-        """The nearest velocities that change no size; the second time removes what rounding left of the first."""
+        """The nearest velocities that change no size."""
+        return v - self.forbidden(world, slopes, v)
+
+    def forbidden(self, world: World, slopes: Slopes, v: Tangent) -> Tangent:
+        """What these differ by from velocities; the second time finds what rounding left of the first."""
         factors = self.factor(slopes)
-        for _ in range(2):
-            v = v - self.spread(world, slopes, self.solve(factors, self.rates(world, slopes, v)), v)
-        return v
+        first = self.spread(world, slopes, self.solve(factors, self.rates(world, slopes, v)), v)
+        left = v - first
+        return first + self.spread(world, slopes, self.solve(factors, self.rates(world, slopes, left)), v)
 
     def _matrix(self, first: Slopes, second: Slopes) -> Float[Array, "conditions conditions"]:
         """A as a matrix, of few conditions."""
