@@ -148,6 +148,10 @@ def on_space(space: AbstractSpace, now: Compensated) -> Compensated:
             return Compensated(*(a.reshape(-1) for a in rows))
         case Sphere():
             return _scaled(now, space.radius, 1.0)
+        case Carried():
+            near, still = zip(*(space.split(a) for a in now), strict=True)
+            both = zip(on_space(space.space, Compensated(*near)), still, strict=True)
+            return Compensated(*(jnp.concatenate(each) for each in both))
         case _:
             return now
 
