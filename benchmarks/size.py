@@ -223,6 +223,72 @@ def gas(side: int) -> str:
 GASES = (32, 100, 316)
 
 
+def rope_by_hand(n: int, dt: float) -> Callable[..., Any]:
+    """Many steps of Rattle of a chain of n unit masses on rods of length 1 / n, written out.
+
+    Multipliers by Newton's method to round-off with tridiagonal matrices, velocities by one solve.
+    """
+    length = 1.0 / n
+    rounding = 8 * np.finfo(float).eps / length  # of the squared length of a rod, whose ends have coordinates up to 1
+
+    def solve(left: Any, middle: Any, right: Any, b: Any) -> Any:
+        lower, upper = jnp.pad(left, (1, 0)), jnp.pad(right, (0, 1))
+        return jax.lax.linalg.tridiagonal_solve(lower, middle, upper, b[:, None])[:, 0]
+
+    def pulled(rods: Any, tension: Any) -> Any:
+        """The sum of the pulls of the rods on each mass."""
+        pull = rods * tension[:, None]
+        return jnp.pad(pull, ((0, 1), (0, 0))) - jnp.pad(pull, ((1, 0), (0, 0)))
+
+    def dots(a: Any, b: Any) -> tuple[Any, Any, Any]:
+        """Minus the derivatives of a_i · (rod i) by the tensions along b: those before, at and after the diagonal."""
+        return -jnp.sum(a[1:] * b[:-1], 1), 2 * jnp.sum(a * b, 1), -jnp.sum(a[:-1] * b[1:], 1)
+
+    def step(_: Any, state: Any) -> Any:
+        x, v = state
+        rods = x[1:] - x[:-1]
+
+        def newton(now: Any) -> Any:
+            y, _, count = now
+            new = y[1:] - y[:-1]
+            gap = 0.5 * (jnp.sum(new * new, 1) - length**2)
+            y = y + pulled(rods, solve(*dots(new, rods), gap))
+            return y, jnp.max(jnp.abs(gap)) / length**2, count + 1
+
+        start = (x + dt * v, jnp.asarray(1.0), 0)
+        y, *_ = jax.lax.while_loop(lambda now: (now[1] > rounding) & (now[2] < 20), newton, start)
+        u = (y - x) / dt
+        new = y[1:] - y[:-1]
+        return y, u + pulled(new, solve(*dots(new, new), jnp.sum(new * (u[1:] - u[:-1]), 1)))
+
+    return jax.jit(lambda x, v, steps: jax.lax.fori_loop(0, steps, step, (x, v)))
+
+
+def rope(n: int) -> str:
+    """A row for a chain of n masses on rods in space, by Rattle(2), in processor time."""
+    built = hl.models.bodies.chain(hl.Euclidean(3), n, 1.0 / n, rigid=True, mass=1.0)
+    world, s = hl.World(hl.Euclidean(3), built.body), np.linspace(-1.0, 1.0, n)
+    sideways = np.stack([0 * s, np.sin(3 * s), np.cos(2 * s)], 1)
+    x, v = (np.asarray(world.points(z)) for z in world.project(0.0, built.points, sideways))
+    dt, steps = 0.1 / n, max(5, 1_000_000 // n)
+
+    def run(count: int) -> Any:
+        return hl.simulate(world, x, v, count * dt, dt=dt, method=hl.Rattle(2), save_at=[count * dt])
+
+    def cost(call: Callable[[], Any]) -> float:
+        begin = time.process_time()
+        jax.block_until_ready(call())
+        return time.process_time() - begin
+
+    first = cost(lambda: run(1).q)
+    hand = rope_by_hand(n, dt)
+    error = np.max(np.abs(run(20).q[-1].reshape(n, 3) - np.asarray(hand(x, v, 20)[0])))
+    many, few = (min(cost(lambda c=c: run(c).q) for _ in range(3)) for c in (1 + steps, 1))
+    theirs = min(cost(lambda: hand(x, v, steps)) for _ in range(3)) / steps
+    ours = (many - few) / steps
+    return f"| {n} | {ours * 1e6:.1f} | {theirs * 1e6:.1f} | {ours / theirs:.2f} | {error:.0e} | {first:.1f} |"
+
+
 def main() -> None:
     """Print the table, or the row of one case."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -231,7 +297,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.one:
         kind, size = options.one.split(":")
-        print(gas(int(size)) if kind == "gas" else measure(kind, int(size)))
+        rows: dict[str, Callable[[int], str]] = {"gas": gas, "rope": rope}
+        print(rows[kind](int(size)) if kind in rows else measure(kind, int(size)))
         return
     print("## Systems of many coordinates\n\nOne step on one core, from the Lagrangian; asked: ratio at most 1.2.\n")
     print(
@@ -241,10 +308,14 @@ def main() -> None:
     print("| --- |" + " --- |" * 10, flush=True)
     for case in options.cases.split(","):
         print_row(case)
-    print("\n`hl.Neighbours`: springs between particles within a cutoff, about 13 each, in a periodic box; Verlet.\n")
+    print("\n`hl.Neighbours`: springs within a cutoff to about 13 others, periodic box; Verlet, processor time.\n")
     print("| particles | places in a cell | step ms | for each µs | first step s |\n| --- | --- | --- | --- | --- |")
     for side in GASES:
         print_row(f"gas:{side}")
+    print("\nA rope of masses on rods, `World` in space with Rattle(2), processor time.\n")
+    print("| masses | step µs | by hand in XLA µs | ratio | difference | first step s |\n| --- |" + " --- |" * 5)
+    for count in (1000, 10_000):
+        print_row(f"rope:{count}")
 
 
 def print_row(case: str) -> None:
