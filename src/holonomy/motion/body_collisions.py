@@ -23,6 +23,7 @@ from holonomy.motion.ball_collisions import Records
 from holonomy.motion.ball_lists import BallLists
 from holonomy.motion.cluster_impacts import Impacts
 from holonomy.motion.cluster_steps import Flat, steps_of
+from holonomy.motion.methods.compositions import COMPOSITIONS
 from holonomy.motion.methods.rattle import Rattle
 from holonomy.motion.methods.splitting import AbstractSplitting
 from holonomy.motion.save_times import Plan
@@ -36,6 +37,7 @@ Rows = Float[np.ndarray, "vertices point"]
 Places = Float[np.ndarray, "pairs point"]
 Times = Float[np.ndarray, " pairs"]
 
+_STRONGEST = 2.0  # damping of half a step, by a bound, up to which its series is of use
 _ROUNDS = 200  # contacts of one cluster in a step above which it is crowded
 _SAMPLES = np.linspace(0.0, 1.0, 17)  # of a cubic path, between which a contact is looked for
 _HALVINGS = 30  # of such an interval, for the start of Newton's method
@@ -311,6 +313,18 @@ def _first_zero(gap: Times, rate: Times, last: Times, last_rate: Times) -> Times
     return np.where(some, low, np.inf)
 
 
+def _refuse_strong_damping(world: World, method: AbstractSplitting | Rattle, h: float) -> None:
+    """Damping acts by a series in the step, which has no value where the step is too long for it."""
+    if not (world.damped and isinstance(method, Rattle)):
+        return
+    rate = 0.5 * world.damping_rate * float(np.max(np.abs(COMPOSITIONS[method.order])))
+    if rate * h > _STRONGEST:
+        raise ValueError(
+            f"The springs are damped too strongly for dt = {h:g} beside rods and collisions: take dt below "
+            f"{_STRONGEST / rate:.1g}, less damping, or, for up to 40 balls, hl.Radau(3)."
+        )
+
+
 def fly(
     world: World,
     method: AbstractSplitting | Rattle,
@@ -326,6 +340,7 @@ def fly(
     elastic collisions.
     """
     sign, h = float(np.sign(rows.dt)), abs(rows.dt)
+    _refuse_strong_damping(world, method, h)
     bodies, records = Bodies(world, method, sign), Records(world, states=False)
     state = (np.asarray(q, float), np.asarray(v, float))
     saved: list[tuple[np.ndarray, np.ndarray]] = []

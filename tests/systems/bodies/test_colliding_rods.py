@@ -170,6 +170,23 @@ def test_damped_springs_beside_rods(where):
     np.testing.assert_allclose(found.energy, alone.energy, rtol=0, atol=1e-10)
 
 
+def test_strong_damping_beside_rods():
+    """Without collisions any damping goes, by the general step; with them a step that is too long for it is refused."""
+    points = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], float)
+    rods, springs = [(0, 1, 1.0), (2, 3, 1.0)], [(0, 3, 5.0, 0.8), (1, 2, 5.0, 0.8)]
+
+    def world(**options):
+        body = hl.Body([1.0, 2.0, 1.5, 1.0], rods=rods, springs=springs, damping=500.0, radii=0.1)
+        return hl.World(hl.Euclidean(3), body, **options)
+
+    start = points, np.array([[0, 0, 0.1], [0, 0.3, 0.1], [0.2, 0, 0], [0.2, 0, 0]])
+    runs = [hl.simulate(world(), *start, 0.4, dt=0.02, method=m) for m in (hl.Rattle(4), hl.Radau(3))]
+    assert runs[0].energy[0] - runs[0].energy[-1] > 0.01
+    np.testing.assert_allclose(runs[0].energy[-1], runs[1].energy[-1], rtol=1e-3)
+    with pytest.raises(ValueError, match=r"damped too strongly for dt = 0.02 .* take dt below 0.00"):
+        hl.simulate(world(collisions=True), *start, 0.4, dt=0.02, method=hl.Rattle(2))
+
+
 def test_newton_takes_as_many_iterations_far_out_in_hyperbolic_space():
     """One of eight triangles lies R = 0, 1 or 10 radii further out than on the grid. The step takes the same number of
     iterations, and the same for the others to the last bit: a position far out has large coordinates, but is no reason

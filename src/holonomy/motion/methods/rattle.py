@@ -51,8 +51,8 @@ class Rattle(AbstractMethod):
     whatever the Lagrangian, also where the mass matrix depends on q. The multipliers of a run are those of the
     accelerations at its states, and so have the order of q and v. Rods of a `World` in Euclidean, spherical and
     hyperbolic spaces and their products are held along geodesics instead (`rattle_geodesic`), with sparse multipliers,
-    beside damped springs too: their damping over the mass of their ends, times the step, should stay below about 1. Of
-    up to 128 coordinates changes are added with compensation there.
+    where balls collide beside damped springs too: their damping over the mass of their ends, times the step, should
+    stay below about 1. Of up to 128 coordinates changes are added with compensation there.
     Reference: Hairer, Lubich and Wanner, *Geometric Numerical Integration*, VII.1.
     """
 

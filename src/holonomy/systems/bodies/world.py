@@ -154,6 +154,16 @@ class World(System):
         assert self.potential is not None
         return self._accelerated(q, -jax.grad(self.potential, argnums=1)(t, q))
 
+    @property
+    def damping_rate(self) -> float:
+        """A bound on the rates at which damped springs take speed away: 2c/m for each spring at a vertex, summed."""
+        rates = np.zeros(self.count)
+        begin = 0
+        for body in self.bodies:
+            np.add.at(rates[begin : begin + body.count], body.springs.vertices, 2.0 * float(body.damping))
+            begin += body.count
+        return float(np.max(rates / np.asarray(self.masses), initial=0.0))
+
     def damp(self, t: Number, q: Point, v: Tangent) -> Tangent:
         """The acceleration by the damping of the springs, which is linear in v."""
         return self._accelerated(q, self.forces[0](t, q, v, *self.last))
@@ -169,10 +179,14 @@ class World(System):
 
     @property
     def rigid_in_geodesics(self) -> RigidElements | None:
-        """The conditions on sizes where they are all that constrains the world and geodesics are known."""
+        """The conditions on sizes where they are all that constrains the world and geodesics are known.
+
+        Damped springs act beside them only where balls collide: without collisions the general step takes any damping,
+        however strong.
+        """
         equations, walls = self.constraints.equations, self.constraints.walls
         own = self.rigid is not None and equations.total == self.rigid.count and equations.ranks is None
-        only_damped = len(self.forces) == int(self.damped)
+        only_damped = len(self.forces) == (int(self.damped) if self.restitution is not None else 0)
         simple = not walls.total and only_damped and not self.constraints.treatment.passes
         return self.rigid if own and simple and self.point_space.exact_geodesics else None
 
