@@ -1,5 +1,7 @@
 """Sums over pairs within a cutoff against those over all pairs."""
 
+from typing import Any, cast
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -148,6 +150,6 @@ def test_bad_input_is_refused():
         ({"capacity": 0}, "capacity of a cell"),
     ):
         with pytest.raises(ValueError, match=words):
-            hl.Neighbours(**({"example": x, "cutoff": 1.0} | given))
+            hl.Neighbours(**cast("Any", {"example": x, "cutoff": 1.0} | given))
     with pytest.raises(ValueError, match=r"got shape \(4, 2\)"):
         hl.Neighbours(x, 1.0).sum(np.zeros((4, 2)), _springs)

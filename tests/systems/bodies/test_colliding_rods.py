@@ -207,8 +207,9 @@ def test_newton_takes_as_many_iterations_far_out_in_hyperbolic_space():
     boost = space.isometries()["boost_x"]
     for far in (0.0, 1.0, 10.0):
         x, u = points.copy(), velocities.copy()
+        violation = jnp.inf
         x[-3:], u[-3:] = jax.vmap(lambda a, b, s=far: jax.jvp(lambda c: boost(s, c), (a,), (b,)))(x[-3:], u[-3:])
-        state, work = GeodesicState(*world._state(0.0, x, u)[1:], np.zeros(rigid.count)), []
+        state, work = GeodesicState(*world._state(0.0, x, u)[1:], jnp.zeros(rigid.count)), []
         for _ in range(6):
             state, made, violation = step(world, np.full(world.count, 0.03), state)
             work.append(int(made))
