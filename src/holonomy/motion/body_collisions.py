@@ -36,6 +36,7 @@ from holonomy.types import AnyArray
 Rows = Float[np.ndarray, "vertices point"]
 Places = Float[np.ndarray, "pairs point"]
 Times = Float[np.ndarray, " pairs"]
+NewTimes = Float[np.ndarray, " listed"]  # of a list that has changed
 
 _STRONGEST = 2.0  # damping of half a step, by a bound, up to which its series is of use
 _ROUNDS = 200  # contacts of one cluster in a step above which it is crowded
@@ -130,7 +131,7 @@ class Bodies:
         """The vertices of an array, of which they are a view."""
         return z[: self.shape[0] * self.shape[1]].reshape(self.shape)
 
-    def _listed(self, now: Moving, h: float, touched: Bool[np.ndarray, " clusters"], met: Times) -> Times:
+    def _listed(self, now: Moving, h: float, touched: Bool[np.ndarray, " clusters"], met: Times) -> NewTimes:
         """The times of the pairs in a list that is complete for the ways that the touched clusters have left."""
         (x, u), (y, w) = self._rows(now.q, now.v), self._rows(now.end_q, now.end_v)
         speeds = np.maximum(self.geometry.speeds(x, u), self.geometry.speeds(y, w))

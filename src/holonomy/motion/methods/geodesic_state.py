@@ -11,12 +11,12 @@ from jaxtyping import Array, Float
 
 from holonomy.motion.methods.base import Status
 from holonomy.motion.methods.phase_state import compensated_sum
-from holonomy.motion.methods.splitting_flows import COMPENSATED
+from holonomy.motion.methods.splitting_flows import COMPENSATED, Durations
 from holonomy.spaces.compensated import Compensated, along_geodesic, knows_geodesics, on_space
 from holonomy.systems.bodies import World
 from holonomy.systems.bodies.many_rods import moved as moved_along
 from holonomy.systems.bodies.rigid_elements import RigidElements
-from holonomy.types import Point, Tangent
+from holonomy.types import Number, Point, Tangent
 
 
 class GeodesicState(NamedTuple):
@@ -45,19 +45,20 @@ def kicked(state: GeodesicState, change: Tangent) -> GeodesicState:
     return state._replace(v=v, v_low=v_low)
 
 
-def drifted(world: World, h: Any, state: GeodesicState) -> GeodesicState:
+def drifted(world: World, h: Number | Durations, state: GeodesicState) -> GeodesicState:
     """The state moved along geodesics."""
     if state.q_low is None or state.v_low is None:
         q, v = moved_along(world, h, state.q, state.v)
         return state._replace(q=q, v=v)
     now = Compensated(state.q, state.v, state.q_low, state.v_low)
-    new = on_space(world.space, along_geodesic(world.space, now, h))
+    step: Any = h  # one number: where vertices have lengths of their own, no state is compensated
+    new = on_space(world.space, along_geodesic(world.space, now, step))
     return state._replace(q=new.x, v=new.p, q_low=new.x_low, v_low=new.p_low)
 
 
 def damped(
     world: World,
-    h: Any,
+    h: Number | Float[Array, " coordinates"],
     state: GeodesicState,
     order: int,
     undamped: Callable[[GeodesicState], tuple[GeodesicState, Status]],
