@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import holonomy as hl
-from holonomy.motion import body_collisions
+from holonomy.motion import ball_lists
 from holonomy.systems.bodies.placing import placed
 
 SPACES = {"E": hl.Euclidean(3), "S": hl.Sphere(3), "H": hl.Hyperbolic(3)}
@@ -102,7 +102,7 @@ def test_a_thousand_collisions_of_bodies(monkeypatch):
     momenta = _momenta(world, run)
     assert np.max(np.abs(momenta - momenta[0])) < 1e-11
     assert np.max(np.abs(run.energy / run.energy[0] - 1.0)) < 1e-5
-    monkeypatch.setattr(body_collisions, "_LISTED", 10_000)
+    monkeypatch.setattr(ball_lists, "_LISTED", 10_000)
     whole = hl.simulate(world, points, velocities, 0.4, dt=0.02, save_every=10)
     np.testing.assert_allclose(run.events.t[: len(whole.events)], whole.events.t, rtol=0, atol=1e-13)
 
