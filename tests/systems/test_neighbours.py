@@ -96,6 +96,23 @@ def test_too_many_in_a_cell_and_places_that_are_no_numbers_give_nan():
     assert np.isfinite(hl.Neighbours(x, CUTOFF, capacity=80).sum(0.01 * x, _charged))
 
 
+@pytest.mark.parametrize("count", [20, 80])
+def test_particles_at_one_place_do_not_push_each_other(count):
+    """Against a potential of the square of the distance, which is smooth there; by all pairs and by cells."""
+    x = np.random.default_rng(3).uniform(0, 6, (count, 2))
+    x[1] = x[0]
+    near = hl.Neighbours(x, CUTOFF)
+    found = jax.grad(lambda y: near.sum(y, lambda r, i, j: jnp.exp(-(r**2))))(jnp.asarray(x))
+    i, j = np.triu_indices(count, 1)
+    apart = x[i] - x[j]
+    squares = np.sum(apart**2, axis=1, keepdims=True)
+    pushes = np.where(squares < CUTOFF**2, -2 * apart * np.exp(-squares), 0.0)
+    wanted = np.zeros_like(x)
+    np.add.at(wanted, i, pushes)
+    np.add.at(wanted, j, -pushes)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
+
+
 def _shifted(r, i, j):
     """Lennard-Jones's potential of diameter 0.6, shifted so that it and its slope vanish at the cutoff."""
     s, c = (0.6 / r) ** 6, (0.6 / CUTOFF) ** 6

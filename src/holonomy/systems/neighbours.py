@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from holonomy.spaces.smooth import root
 from holonomy.types import AnyArray, Scalar
 
 PairPotential = Callable[[Array, Array, Array], Array]
@@ -78,7 +79,8 @@ class Neighbours:
         """The sum over all pairs within the cutoff of `potential(r, i, j)`, for code that is being traced.
 
         `potential` takes arrays of one shape, the distances and the numbers of the two particles, in either order, and
-        gives the energy of each pair.
+        gives the energy of each pair. Particles at one place do not push each other, whatever the potential, as far as
+        it has a value there.
         """
         x = jnp.asarray(positions)
         if x.shape != (self.count, self.dimension):
@@ -115,7 +117,7 @@ class Neighbours:
         squares = jnp.sum(apart * apart, axis=-1)
         pair = pair & (squares < self.cutoff**2)
         # of pairs that do not count the potential is computed at the cutoff: at distance zero it may have no value
-        far = jnp.sqrt(jnp.where(pair, squares, self.cutoff**2))
+        far = root(jnp.where(pair, squares, self.cutoff**2))
         return jnp.sum(jnp.where(pair, potential(far, i, j), 0.0))
 
     def fullest(self, positions: Float[AnyArray, "particles d"]) -> int:
