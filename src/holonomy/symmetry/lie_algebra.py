@@ -23,9 +23,10 @@ def name(constants: np.ndarray) -> str:
     if not np.any(np.abs(c) > _ZERO):
         return _line(len(c))
     free, rest = _without_free_centre(c)
-    parts = sorted(_indecomposable(rest), key=lambda part: -len(part)) if len(rest) else []
-    names = [_one(part) for part in parts]
-    return "+".join([*names, *([_line(free)] if free else [])])
+    parts = _indecomposable(rest) if len(rest) else []
+    # the largest first, of equal ones those that are their own derived algebra, then by name: rounding decides nothing
+    ordered = sorted((-len(part), -len(_derived(part)), _one(part)) for part in parts)
+    return "+".join([*(one for *_, one in ordered), *([_line(free)] if free else [])])
 
 
 def _line(k: int) -> str:
@@ -117,7 +118,8 @@ def _one(c: np.ndarray) -> str:
     """The name of an algebra that is no direct sum."""
     n = len(c)
     values = np.linalg.eigvalsh(_form(c))
-    scale = max(float(np.max(np.abs(values))), 1e-12)
+    # a nilpotent algebra has the form zero: what rounding leaves of it counts beside products of structure constants
+    scale = max(float(np.max(np.abs(values))), float(np.max(np.abs(c))) ** 2)
     if np.min(np.abs(values)) > _ZERO * scale:
         return _semisimple(n, int(np.sum(values > 0)))
     derived = _derived(c)
