@@ -1,9 +1,10 @@
-"""Run the checks of `make test` that need no quiet machine, two at a time: `python scripts/checks.py [NAME ...]`.
+"""Run the checks of `make test`, two at a time: `python scripts/checks.py [NAME ...]`.
 
 Each room of tests, of the longest ones each folder, is one check in a process of its own, so that what XLA compiled for
-one is not kept for the next and a process stays small; types, frontend and documents are checks too, and Node and the
-pages are set up beside the first of them. The longest come first, so that both cores are busy until the end. A check
-that passes is one line, one that fails is shown whole; with names only those are run.
+one is not kept for the next and a process stays small; types, frontend, documents and the two halves of the browser
+tests are checks too, and Node and the pages are set up beside the first of them. The longest come first, so that both
+cores are busy until the end. A check that passes is one line, one that fails is shown whole; with names only those are
+run.
 """
 
 import os
@@ -22,14 +23,17 @@ AT_ONCE = 2
 # The longest checks, in the order in which they begin; the others follow by name.
 FIRST = (
     "pages",
-    "tests/systems/constraints",
-    "tests/project",
+    "browser/1",
+    "browser/2",
     "types",
-    "tests/motion/events",
+    "tests/project",
     "tests/studio/labs",
+    "tests/motion/events",
+    "tests/systems",
+    "tests/systems/constraints",
     "tests/models",
     "tests/motion",
-    "tests/systems/contact",
+    "tests",
     "tests/systems/bodies",
     "tests/motion/run",
     "tests/geometry",
@@ -37,10 +41,9 @@ FIRST = (
     "tests/show",
     "tests/motion/methods",
     "tests/spaces",
-    "tests/systems",
-    "tests",
-    "tests/trace",
     "tests/locomotion",
+    "tests/systems/contact",
+    "tests/trace",
     "tests/motion/loops",
 )
 # Rooms whose folders are checks of their own, and those that are too short for that.
@@ -51,7 +54,10 @@ SHORT = ("scene", "viewer", "testing")
 TYPED = ("geometry", "study")
 OPTIMISED = ("trace", "studio")
 # Checks that need Node and the built pages, which are set up while others run.
-WITH_PAGES = ("tests", "tests/project", "tests/show", "tests/studio", "frontend", "documents")
+WITH_PAGES = ("tests", "tests/project", "tests/show", "tests/studio", "frontend", "documents", "browser/1", "browser/2")
+# How much of a core a check keeps busy, where that is less than one: setting up pages is mostly waiting for files, and
+# a browser test waits for its studio or its page for much of the time.
+SHARES = {"pages": 0.0, "browser/1": 0.5, "browser/2": 0.5}
 
 
 class Check(NamedTuple):
@@ -100,6 +106,7 @@ def checks() -> list[Check]:
         *of_tests(),
         Check("types", ((str(BIN / "basedpyright"),),), {}),
         Check("pages", ((*NODE, "install"), (*NODE, "build")), {}),
+        *(Check(f"browser/{k}", ((*NODE, "npm", "run", "browser", "--", f"{k}/2"),), {}) for k in (1, 2)),
         Check("frontend", ((*NODE, "npm", "run", "check"), (*NODE, "npm", "test")), {}),
         Check("documents", ((str(BIN / "mkdocs"), "build", "--strict", "--quiet"),), {"NO_MKDOCS_2_WARNING": "1"}),
     ]
@@ -110,6 +117,18 @@ def can_begin(check: Check, unfinished: list[str]) -> bool:
     """Whether what a check needs is there."""
     needs = check.name in WITH_PAGES or check.name.startswith("tests/studio/")
     return not needs or "pages" not in unfinished
+
+
+def fitting(ready: list[Check], running: list[Check]) -> list[Check]:
+    """Those of the checks that can begin which the cores have room for, in their order."""
+    busy = sum(SHARES.get(check.name, 1.0) for check in running)
+    chosen: list[Check] = []
+    for check in ready:
+        share = SHARES.get(check.name, 1.0)
+        if busy + share <= AT_ONCE:
+            busy += share
+            chosen.append(check)
+    return chosen
 
 
 def begin(check: Check) -> Running:
@@ -150,9 +169,7 @@ def main(names: list[str]) -> int:
         while waiting or running:
             unfinished = [check.name for check in waiting] + [one.check.name for one in running]
             ready = [check for check in waiting if can_begin(check, unfinished)]
-            # setting up pages is mostly waiting for files
-            busy = sum(one.check.name != "pages" for one in running)
-            for check in ready[: max(0, AT_ONCE - busy)]:
+            for check in fitting(ready, [one.check for one in running]):
                 waiting.remove(check)
                 running.append(begin(check))
             time.sleep(0.2)

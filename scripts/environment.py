@@ -202,7 +202,9 @@ def install(level: str) -> None:
     requirements = ROOT / "requirements" / f"{level}.txt"
     if sys.version_info[:2] <= supported()[-1]:
         print(f"Installing the locked packages of requirements/{level}.txt into .venv ...", flush=True)
-        fill(VENV, requirements)
+        # Checks import a small part of their packages, which is compiled when it is imported; pip would compile every
+        # module, for a minute. The studio's own packages are compiled, so that its first start does not wait for it.
+        fill(VENV, requirements, options=("--no-compile",) if level == "dev" else ())
     else:
         print(
             "Python {}.{} is newer than any that requirements/ is for, so the packages are installed by the ranges in "

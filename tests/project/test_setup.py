@@ -279,7 +279,7 @@ def test_an_incomplete_environment_is_made_again(checkout: Path, monkeypatch: py
     damage(folder)
     made: list[Path] = []
     monkeypatch.setattr(environment, "create", lambda folder: made.append(folder))
-    monkeypatch.setattr(environment, "fill", lambda *_: None)
+    monkeypatch.setattr(environment, "fill", lambda *_, **__: None)
     assert not environment.ready("run")
     environment.main(["run"])
     assert made == [folder]
@@ -300,8 +300,14 @@ def test_a_second_call_does_nothing_and_a_changed_lock_installs_again(
 ) -> None:
     folder = checkout / ".venv"
     calls: list[str] = []
+    given: list[tuple[str, ...]] = []
+
+    def fill(folder: Path, requirements: Path, *, options: tuple[str, ...]) -> None:
+        calls.append(requirements.name)
+        given.append(options)
+
     monkeypatch.setattr(environment, "usable", lambda folder: True)
-    monkeypatch.setattr(environment, "fill", lambda folder, requirements, *ranges: calls.append(requirements.name))
+    monkeypatch.setattr(environment, "fill", fill)
     environment.interpreter(folder).parent.mkdir(parents=True)
     environment.interpreter(folder).touch()
     environment.main(["run"])
@@ -312,6 +318,7 @@ def test_a_second_call_does_nothing_and_a_changed_lock_installs_again(
     environment.main(["dev"])
     environment.main(["run"])
     assert calls == ["run.txt", "run.txt", "dev.txt"]
+    assert given == [(), (), ("--no-compile",)]
 
 
 def test_a_python_newer_than_the_locks_says_so_and_goes_by_the_ranges(
