@@ -29,7 +29,13 @@ def assert_same(ours: Any, theirs: Any, tolerance: float = TOLERANCE) -> None:
         np.testing.assert_allclose(a / size, b / size, rtol=0.0, atol=bound, equal_nan=True)
 
 
-def check(function: Callable[..., Any], args: Sequence[Any], tolerance: float = TOLERANCE) -> None:
-    """`function` gives the same in native code and in XLA."""
-    ours = compiler.compile(function, args)(*args)
-    assert_same(ours, jax.jit(function)(*args), tolerance)
+def check(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    tolerance: float = TOLERANCE,
+    limits: Sequence[compiler.Limits | None] = (None,),
+) -> None:
+    """`function` gives the same in native code and in XLA, with each of the limits."""
+    theirs = jax.jit(function)(*args)
+    for limit in limits:
+        assert_same(compiler.compile(function, args, limits=limit)(*args), theirs, tolerance)

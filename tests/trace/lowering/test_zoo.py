@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -10,21 +11,27 @@ from tests.trace.compare import assert_same, check
 from tests.trace.lowering.zoo import CASES
 
 from holonomy.trace.jaxpr import Jaxpr, inner_jaxprs, traced
-from holonomy.trace.lowering.limits import Limits
+from holonomy.trace.lowering.arrays.rules import LEFT_TO_XLA
+from holonomy.trace.lowering.limits import ARRAYS, Limits
 from holonomy.trace.lowering.primitives import RULES
 from holonomy.trace.native import compiler
 
 # Nothing is taken apart: every primitive by loops over memory.
 IN_MEMORY = Limits(scalars=4, carried=4, unrolled=0, solve=1, pivoted=1)
+# Everything of more than one number is an array whose elements are computed in loops.
+AS_ARRAYS = replace(ARRAYS, scalars=1, carried=1)
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_values_agree_with_xla(name: str) -> None:
-    """In scalars and in memory; one test, because XLA's compilation is what takes the time."""
+    """In scalars, in memory and in loops over arrays; one test, because XLA's compilation is what takes the time."""
     case = CASES[name]
     expected = jax.jit(case.function)(*case.args)
     assert_same(compiler.compile(case.function, case.args)(*case.args), expected)
     assert_same(compiler.compile(case.function, case.args, limits=IN_MEMORY)(*case.args), expected)
+    if primitives(traced(case.function, case.args)[0]) & LEFT_TO_XLA:
+        return
+    assert_same(compiler.compile(case.function, case.args, limits=AS_ARRAYS)(*case.args), expected)
 
 
 @pytest.mark.parametrize("name", sorted(n for n, c in CASES.items() if c.smooth))

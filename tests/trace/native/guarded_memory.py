@@ -103,7 +103,22 @@ def moved() -> dict[str, list[np.ndarray]]:
     found["ensemble"] = [many.q, many.v, many.energy]
     large = compiler.compile(lambda x: (jnp.cumsum(x @ x.T, axis=0), jnp.linalg.solve(x @ x.T, x)), [np.eye(12)])
     found["arrays"] = large(np.eye(12) + 0.01 * np.arange(144.0).reshape(12, 12))
+    for m in (7, 13):  # loops over arrays, whose ends are no multiples of what is taken at once
+        found[f"lattice {m}"] = lattice(m)
+    chain = hl.simulate(hl.Pendulum(np.ones(45), np.ones(45)), np.linspace(0, 1, 45), np.zeros(45), 0.1, dt=0.01)
+    found["chain"] = [chain.q, chain.v, chain.energy]
     return {name: [np.asarray(one) for one in arrays] for name, arrays in found.items()}
+
+
+def lattice(m: int) -> list[np.ndarray]:
+    """Runs of m × m masses with springs between neighbours."""
+    system = hl.System.from_lagrangian(
+        lambda t, x, v: 0.5 * jnp.sum(v * v) - 0.5 * jnp.sum((x[1:] - x[:-1]) ** 2) - 0.25 * jnp.sum(x[:, 1:] ** 4),
+        coordinates={"x": (m, m)},
+    )
+    start = np.sin(np.arange(m * m)).reshape(m, m)
+    runs = [hl.simulate(system, start, 0 * start, 0.1, dt=0.01, method=method) for method in (hl.RK4(), hl.Gauss(2))]
+    return [np.asarray(array) for run in runs for array in (run.q, run.v, run.energy)]
 
 
 def main() -> None:

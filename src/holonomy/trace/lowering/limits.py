@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +19,7 @@ class Limits:
     An array is taken apart into scalars up to `scalars` elements; an argument, result or loop variable up to `carried`.
     `nodes` bounds the whole graph, `unrolled` the work of a scan that is written out and `rows` that of one over
     independent rows (`trace.repeat`), `solve` the size of a matrix factorised in scalars (`pivoted` with pivoting).
+    With `arrays`, operations on whole arrays are joined into few loops (`lowering.arrays`).
     """
 
     scalars: int = 4096
@@ -28,6 +29,21 @@ class Limits:
     rows: int = 20_000
     solve: int = 16
     pivoted: int = 6
+    arrays: bool = False
+
+
+TAKEN_APART: Final = (
+    Limits(),
+    Limits(scalars=64, carried=32, unrolled=64, solve=4),
+    Limits(scalars=8, carried=8, unrolled=0, solve=2, pivoted=2),
+)
+"""Tried in turn: fewer arrays taken apart, more kept in memory, until the function is small enough."""
+
+ARRAYS: Final = Limits(scalars=16, carried=16, unrolled=64, solve=4, pivoted=2, arrays=True)
+"""For functions of large arrays."""
+
+FEW_ARRAYS: Final = replace(ARRAYS, nodes=20_000)
+"""For functions of arrays of some ten numbers, as long as they are not mostly about single numbers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from holonomy.trace.lowering.statements import (
     Statement,
     Store,
     Unsupported,
+    vectorises,
 )
 from holonomy.trace.lowering.values import Memory, Scalars, Value, strides
 
@@ -159,6 +160,16 @@ class Lowering:
         nodes = [self.element(value, self.index(i)) for i in range(value.size)]
         return Scalars(value.shape, value.dtype, tuple(nodes))
 
+    def move(self, moves: Sequence[tuple[Buffer, Value]]) -> None:
+        """Put each value in its buffer, all at once: values may be in buffers that others of them are put in."""
+        targets = {target for target, _ in moves}
+        ready = []
+        for target, value in moves:
+            crossing = isinstance(value, Memory) and value.buffer in targets
+            ready.append((target, self.copy(value) if crossing else value))
+        for target, value in ready:
+            self.store_all(target, value)
+
     # ── elements ──────────────────────────────────────────────────────────────────────────────────
     def element(self, value: Value, i: Node) -> Node:
         """Element i (row-major); i must be in range."""
@@ -215,8 +226,13 @@ class Lowering:
         initial: Sequence[Node],
         body: Callable[[Node, Sequence[Node]], Sequence[Node]],
         first: Node | None = None,
+        *,
+        vector: bool = False,
     ) -> list[Node]:
-        """The last accumulators of: for i in range(first or 0, count): accumulators = body(i, accumulators)."""
+        """The last accumulators of: for i in range(first or 0, count): accumulators = body(i, accumulators).
+
+        `vector` as in `Loop`.
+        """
         if count == 1 and first is None:
             return list(body(self.index(0), initial))
         start = first or self.index(0)
@@ -225,10 +241,18 @@ class Lowering:
         variables = [self.variable(n.dtype, block) for n in (start, *initial)]
         with self.inside(block):
             nexts = [self.k("add", variables[0], self.index(1)), *body(variables[0], variables[1:])]
-        return self.close_loop(block, variables, [start, *initial], nexts, self.k("lt", variables[0], bound))[1:]
+        condition = self.k("lt", variables[0], bound)
+        return self.close_loop(block, variables, [start, *initial], nexts, condition, vector=vector)[1:]
 
     def close_loop(
-        self, block: Block, variables: Sequence[Node], initial: Sequence[Node], nexts: Sequence[Node], condition: Node
+        self,
+        block: Block,
+        variables: Sequence[Node],
+        initial: Sequence[Node],
+        nexts: Sequence[Node],
+        condition: Node,
+        *,
+        vector: bool = False,
     ) -> list[Node]:
         """Emit the loop and give the values that its variables have afterwards."""
         results = [self.variable(v.dtype) for v in variables]
@@ -240,7 +264,7 @@ class Lowering:
                 self.aliases[result] = first
             else:
                 carries.append(Carry(variable, first, following, result))
-        self.emit(Loop(block, condition, tuple(carries)))
+        self.emit(Loop(block, condition, tuple(carries), vector and vectorises(block, carries, self.homes)))
         return results
 
     def generate(
@@ -264,6 +288,21 @@ class Lowering:
 
         nest([])
         return Memory(shape, dtype, target)
+
+    def mapped(self, site: Site, function: Callable[..., Node], values: Sequence[Value]) -> Value:
+        """`function` on corresponding elements of values not all of which are taken apart."""
+        shape, dtype = site.results[0]
+        values = [self.memory(v) if v.size > _SELECTED else v for v in values]
+
+        def element(position: list[Node]) -> Node:
+            return function(*[self.at(v, self._shared(position, v.shape)) for v in values])
+
+        return self.generate(shape, dtype, element, large=True)
+
+    def _shared(self, position: list[Node], shape: tuple[int, ...]) -> list[Node]:
+        """The multi-index into an operand of shape `shape` that is repeated along dimensions of length 1."""
+        trailing = position[len(position) - len(shape) :]
+        return [self.index(0) if n == 1 else p for p, n in zip(trailing, shape, strict=True)]
 
     # ── jaxprs ────────────────────────────────────────────────────────────────────────────────────
     def evaluate(self, jaxpr: Jaxpr, args: Sequence[Value], owned: Sequence[bool] | None = None) -> list[Value]:
@@ -296,6 +335,14 @@ class Lowering:
                     "engine for systems of this size, or write repeated work as jax.lax.fori_loop or jax.lax.scan."
                 )
         return [read(a) for a in jaxpr.outvars]
+
+    def evaluate_lazily(self, jaxpr: Jaxpr, args: Sequence[Value], owned: Sequence[bool] | None = None) -> list[Value]:
+        """The same, for a caller that hands the results to `move`, to `memory` or to another jaxpr."""
+        return self.evaluate(jaxpr, args, owned)
+
+    def unrolls(self, jaxpr: Jaxpr, length: int) -> bool:
+        """Whether a scan of whole arrays is written out."""
+        return False
 
     def _pass_ownership(
         self, eqn: Equation, values: list[Value], dead: tuple[bool, ...], out: list[Value], mine: set[Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from holonomy.trace.graph.dag import Node
-from holonomy.trace.lowering.statements import Block, Branch, Copy, Load, Loop, Plan, Statement, Store
+from holonomy.trace.lowering.statements import Angles, Block, Branch, Copy, Load, Loop, Plan, Statement, Store
 
 
 class Schedule:
@@ -64,9 +64,9 @@ class Schedule:
                 yield from (index, value)
             case Load(_, index, _):
                 yield index
-            case Copy():
+            case Copy() | Angles():
                 pass
-            case Loop(block, condition, carries):
+            case Loop(block, condition, carries, _):
                 for carry in carries:
                     yield from (carry.initial, carry.next)
                 yield condition

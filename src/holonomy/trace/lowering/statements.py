@@ -7,14 +7,14 @@ among those of the variables it depends on, so what does not change in a loop is
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from holonomy.trace.graph.dag import Node
+from holonomy.trace.graph.dag import Node, reachable
 
 
 class Unsupported(Exception):
@@ -98,6 +98,15 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class Angles:
+    """sines[:] = sin(angles[:]), cosines[:] = cos(angles[:])"""
+
+    sines: Buffer
+    cosines: Buffer
+    angles: Buffer
+
+
+@dataclass(frozen=True, slots=True)
 class Carry:
     """A value that a loop hands from one turn to the next: `variable` inside, `result` after the loop."""
 
@@ -109,11 +118,15 @@ class Carry:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """while header; condition: statements; variables = nexts"""
+    """while header; condition: statements; variables = nexts
+
+    In a `vector` loop the turns do not depend on each other but for sums and the like, whose order does not matter.
+    """
 
     block: Block
     condition: Node
     carries: tuple[Carry, ...]
+    vector: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +142,7 @@ class Branch:
     results: tuple[Node, ...]
 
 
-Statement = Store | Load | Copy | Loop | Branch
+Statement = Store | Load | Copy | Angles | Loop | Branch
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +160,16 @@ class Plan:
     inputs: tuple[tuple[tuple[int, ...], str], ...]
     outputs: tuple[tuple[tuple[int, ...], str], ...]
     results: tuple[Any, ...] = ()
+
+
+def vectorises(block: Block, carries: Sequence[Carry], homes: Mapping[Node, Block]) -> bool:
+    """Whether a loop that counts its turns in its first carry is an innermost one, and changes its totals in every turn
+    by something else.
+    """
+    if not all(isinstance(s, Load | Store) for s in block.statements):
+        return False
+    own = {carry.variable for carry in carries[1:]}
+    return all(
+        any(n.op == "variable" and n not in own and homes.get(n) is block for n in reachable(carry.next.args))
+        for carry in carries[1:]
+    )

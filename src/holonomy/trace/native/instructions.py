@@ -57,7 +57,8 @@ def _real(e: Emitter, node: Node, args: list[str]) -> str:
     dtype = node.args[0].dtype
     t = type_of(dtype)
     if node.op in ("add", "sub", "mul"):
-        return e.put(f"f{node.op} contract {t} {args[0]}, {args[1]}")
+        flags = "reassoc contract" if node.index in e.reordered else "contract"
+        return e.put(f"f{node.op} {flags} {t} {args[0]}, {args[1]}")
     if node.op == "div":
         return e.put(f"fdiv {t} {args[0]}, {args[1]}")
     if node.op == "neg":

@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from holonomy.trace.graph.dag import DTYPES, Node
+from holonomy.trace.graph.dag import DTYPES, Node, reachable
 from holonomy.trace.lowering.schedule import Schedule
-from holonomy.trace.lowering.statements import Block, Branch, Buffer, Copy, Load, Loop, Plan, Statement, Store
+from holonomy.trace.lowering.statements import Angles, Block, Branch, Buffer, Copy, Load, Loop, Plan, Statement, Store
 from holonomy.trace.native.instructions import scalar, type_of
 from holonomy.trace.native.vector_math import hexadecimal
 
@@ -34,6 +34,11 @@ class Emitter:
         self.declared: set[str] = set()
         self.widths: set[int] = set()
         self.angles: dict[Node, tuple[str, str]] = {}
+        self.metadata: list[str] = []
+        self.many_angles = False
+        self.reordered: set[int] = set()
+        self.used: set[int] = set()
+        self._group = ""
         self.label = "entry"
         self.scratch = 0
         self.stack = 0
@@ -96,6 +101,7 @@ class Emitter:
             return
         elif node.op == "input":
             leaf, element = node.data
+            self.used.add(leaf)
             self.values[node.index] = self._read(f"%in{leaf}", literal(element, "i8"), node.dtype)
         elif node.op == "load":
             self.values[node.index] = self._read(self.place(node.data), self.value(node.args[0]), node.dtype)
@@ -114,7 +120,7 @@ class Emitter:
         # An angle that is known outside this block may be asked for where the block was not run.
         self.angles |= {angle: pairs[angle] for angle in angles if self.schedule.home(angle) is block}
 
-    def _group(self, left: int) -> int:
+    def _taken(self, left: int) -> int:
         """How many of the angles that are left to take at once."""
         return next(w for w in (8, 4, 2, 1) if w == 1 or (w <= self.width and left > w // 2))
 
@@ -122,7 +128,7 @@ class Emitter:
         pairs: dict[Node, tuple[str, str]] = {}
         start = 0
         while start < len(angles):
-            width = self._group(len(angles) - start)
+            width = self._taken(len(angles) - start)
             group = angles[start : start + width]
             start += width
             self.widths.add(width)
@@ -142,6 +148,7 @@ class Emitter:
     def place(self, buffer: Buffer) -> str:
         """The pointer to a buffer."""
         if buffer.kind == "input":
+            self.used.add(buffer.leaf)
             return f"%in{buffer.leaf}"
         if buffer.kind == "output":
             return f"%out{buffer.leaf}"
@@ -172,7 +179,7 @@ class Emitter:
         return self.put(f"getelementptr inbounds {_stored(dtype)}, ptr {place}, i64 {index}")
 
     def _read(self, place: str, index: str, dtype: str) -> str:
-        raw = self.put(f"load {_stored(dtype)}, ptr {self._address(place, index, dtype)}")
+        raw = self.put(f"load {_stored(dtype)}, ptr {self._address(place, index, dtype)}{self._access}")
         return self.put(f"trunc i8 {raw} to i1") if dtype == "b1" else raw
 
     # ── statements ────────────────────────────────────────────────────────────────────────────────
@@ -190,6 +197,8 @@ class Emitter:
                     self.values[result.index] = self._read(self.place(buffer), self.value(index), result.dtype)
                 case Copy(target, source):
                     self._copy(target, source)
+                case Angles():
+                    self._many_angles(statement)
                 case Loop():
                     self._loop(statement)
                 case Branch():
@@ -201,7 +210,7 @@ class Emitter:
         if dtype == "b1":
             value = self.put(f"zext i1 {value} to i8")
         address = self._address(self.place(store.buffer), self.value(store.index), dtype)
-        self.line(f"store {_stored(dtype)} {value}, ptr {address}")
+        self.line(f"store {_stored(dtype)} {value}, ptr {address}{self._access}")
 
     def _copy(self, target: Buffer, source: Buffer) -> None:
         size = target.size * DTYPES[target.dtype].itemsize
@@ -209,7 +218,41 @@ class Emitter:
         places = f"ptr {self.place(target)}, ptr {self.place(source)}"
         self.line(f"call void @llvm.memcpy.p0.p0.i64({places}, i64 {size}, i1 false)")
 
+    def _many_angles(self, given: Angles) -> None:
+        self.many_angles = True
+        self.widths |= {self.width, 1}
+        places = ", ".join(f"ptr {self.place(b)}" for b in (given.angles, given.sines, given.cosines))
+        self.line(f"call void @sincos_many({places}, i64 {given.angles.size})")
+
+    @property
+    def _access(self) -> str:
+        return f", !llvm.access.group {self._group}" if self._group else ""
+
+    def _hint(self, group: str) -> str:
+        """Names the loop as one whose turns may be taken several at a time, whatever they read and write."""
+        n = len(self.metadata)
+        self.metadata += [
+            f'!{n} = !{{!"llvm.loop.parallel_accesses", {group}}}',
+            f"!{n + 1} = distinct !{{!{n + 1}, !{n}}}",
+        ]
+        return f", !llvm.loop !{n + 1}"
+
     def _loop(self, loop: Loop) -> None:
+        if loop.vector:
+            self._group = f"!{len(self.metadata)}"
+            self.metadata.append(f"{self._group} = distinct !{{}}")
+            for carry in loop.carries:
+                self._reorder(carry.next, carry.variable)
+        self._written_loop(loop, self._hint(self._group) if loop.vector else "")
+        self._group = "" if loop.vector else self._group
+
+    def _reorder(self, total: Node, variable: Node) -> None:
+        """Let the terms of a sum or product be added up in any order."""
+        while total is not variable and total.op in ("add", "mul"):
+            self.reordered.add(total.index)
+            total = next((a for a in total.args if variable in reachable([a])), variable)
+
+    def _written_loop(self, loop: Loop, hint: str) -> None:
         before, head, body, after = self.label, *[self.fresh(s) for s in ("head", "body", "after")]
         self.line(f"br label %{head}")
         self.start(head)
@@ -229,7 +272,7 @@ class Emitter:
             self.lines[where] = (
                 f"  {name} = phi {type_of(carry.variable.dtype)} [{first}, %{before}], [{following}, %{self.label}]"
             )
-        self.line(f"br label %{head}")
+        self.line(f"br label %{head}{hint}")
         self.start(after)
         for carry in loop.carries:
             self.values[carry.result.index] = self.values[carry.variable.index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -22,11 +22,15 @@ _MANY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64,
 
 @dataclass(frozen=True)
 class Loaded:
-    """Machine code in memory; `kernel` and `many` release the interpreter's lock while they run."""
+    """Machine code in memory; `kernel` and `many` release the interpreter's lock while they run.
+
+    `kept_as` is its name on disk, empty where it was not read from there or put there.
+    """
 
     kernel: Any
     many: Any
     tracker: Any
+    kept_as: str = ""
 
 
 @cache
@@ -68,30 +72,42 @@ def identity() -> str:
 def load(ir: str) -> Loaded:
     """Machine code for `ir`, from the disk if the same IR was compiled here before."""
     key = disk.key(ir, identity())
+    loaded = load_kept(key)
+    if loaded is not None:
+        return loaded
+    code = assemble(ir)
+    disk.write(key, code)
+    return replace(link(code), kept_as=key)
+
+
+def load_kept(key: str) -> Loaded | None:
+    """Machine code that `load` has kept under this name, or None."""
     code = disk.read(key)
     if code is None:
-        code = assemble(ir)
-        disk.write(key, code)
-        return link(code)
+        return None
     try:
-        return link(code)
+        return replace(link(code), kept_as=key)
     except RuntimeError:
         disk.forget(key)
-        return link(assemble(ir))
+        return None
 
 
-_PASSES = 2  # version of the lists of passes below, part of the name under which code is kept on disk
+_PASSES = 4  # version of the lists of passes below, part of the name under which code is kept on disk
 _LONG = 1500  # lines of IR beyond which the full list of passes takes longer than it saves
+_LONG_LOOPS = 40_000  # the same of functions with loops over arrays, which only the full list vectorises
+_OVER_ARRAYS = "llvm.loop.parallel_accesses"  # marks loops over arrays
 
 
 def assemble(ir: str, *, quick: bool = False) -> bytes:
     """An object file: parse, optimise, generate code.
 
-    Long functions get a short list of passes: their nodes are simplified already, and the full list takes longer than
-    it saves. With `quick` nothing is optimised: a tenth of the time, for code that is a few times slower and whose
-    sums are rounded otherwise, since products are not fused into them.
+    Long functions get a short list of passes and plainer code generation: their nodes are simplified already, and more
+    takes longer than it saves. With `quick` nothing is optimised: a tenth of the time, for code that is a few times
+    slower and whose sums are rounded otherwise, since products are not fused into them.
     """
-    machine, _, triple = _target(0 if quick else 2)
+    over_arrays = _OVER_ARRAYS in ir
+    long = ir.count("\n") >= (_LONG_LOOPS if over_arrays else _LONG)
+    machine, _, triple = _target(0 if quick else 1 if long else 2)
     with _lock:
         parsed = llvm.parse_assembly(ir)
         parsed.triple = triple
@@ -100,13 +116,13 @@ def assemble(ir: str, *, quick: bool = False) -> bytes:
             return machine.emit_object(parsed)
         options = llvm.create_pipeline_tuning_options(speed_level=2)
         options.slp_vectorization = False
-        options.loop_vectorization = False
+        options.loop_vectorization = over_arrays
         options.loop_unrolling = False
         builder = llvm.create_pass_builder(machine, options)
-        if ir.count("\n") < _LONG:
-            builder.getModulePassManager().run(parsed, builder)
-        else:
+        if long:
             _few_passes(parsed, builder)
+        else:
+            builder.getModulePassManager().run(parsed, builder)
         return machine.emit_object(parsed)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holonomy.trace.lowering.statements import Plan
 from holonomy.trace.native.llvm import Emitter
-from holonomy.trace.native.vector_math import sincos
+from holonomy.trace.native.vector_math import sincos, sincos_many
 
 
 def module(plan: Plan, width: int) -> tuple[str, int]:
@@ -15,12 +15,17 @@ def module(plan: Plan, width: int) -> tuple[str, int]:
     """
     emitter = Emitter(plan, width)
     emitter.run(plan.root.statements, plan.root)
-    names = [f"%in{k}" for k in range(len(plan.inputs))] + [f"%out{k}" for k in range(len(plan.outputs))]
+    # A system may have thousands of numbers that are arguments, few of which a function reads.
+    places = {f"%in{k}": k for k in sorted(emitter.used)}
+    places |= {f"%out{k}": len(plan.inputs) + k for k in range(len(plan.outputs))}
+    names = list(places)
     parameters = ", ".join(
         [f"ptr noalias readonly {n}" if n.startswith("%in") else f"ptr noalias {n}" for n in names]
         + ["ptr noalias %scratch"]
     )
     helpers = [sincos(w) for w in sorted(emitter.widths)]
+    if emitter.many_angles:
+        helpers.append(sincos_many(width))
     if helpers:
         emitter.declared |= {"declare double @sin(double) #0", "declare double @cos(double) #0"}
     text = [
@@ -33,30 +38,31 @@ def module(plan: Plan, width: int) -> tuple[str, int]:
         *emitter.lines,
         "  ret void",
         "}",
-        *_entries(len(names)),
+        *_entries(list(places.values())),
         "attributes #0 = { nounwind willreturn memory(none) }",
         "attributes #1 = { nounwind willreturn memory(none) alwaysinline }",
         "attributes #2 = { nounwind noinline }",
+        *emitter.metadata,
     ]
     return "\n".join(text) + "\n", emitter.scratch
 
 
-def _entries(count: int) -> list[str]:
+def _entries(places: list[int]) -> list[str]:
     load = [
         line
-        for k in range(count)
+        for k in places
         for line in (f"  %q{k} = getelementptr ptr, ptr %table, i64 {k}", f"  %p{k} = load ptr, ptr %q{k}")
     ]
-    passed = ", ".join([f"ptr %p{k}" for k in range(count)] + ["ptr %scratch"])
+    passed = ", ".join([f"ptr %p{k}" for k in places] + ["ptr %scratch"])
     move = []
-    for k in range(count):
+    for k in places:
         move += [
             f"  %w{k} = getelementptr i64, ptr %strides, i64 {k}",
             f"  %s{k} = load i64, ptr %w{k}",
             f"  %o{k} = mul i64 %s{k}, %m",
             f"  %r{k} = getelementptr i8, ptr %p{k}, i64 %o{k}",
         ]
-    moved = ", ".join([f"ptr %r{k}" for k in range(count)] + ["ptr %scratch"])
+    moved = ", ".join([f"ptr %r{k}" for k in places] + ["ptr %scratch"])
     return [
         "define void @kernel(ptr %table, ptr %scratch) nounwind {",
         "entry:",

@@ -136,3 +136,41 @@ def _function(t: _Text, s: str, c: str) -> str:
         f"define internal fastcc {pair} @sincos{w}({vec} %x) #1 {{",
         "entry:", *fine, "fast:", *t.lines, *pack, "slow:", *slow, *pack_slow, "}", "",
     ])  # fmt: skip
+
+
+def sincos_many(width: int) -> str:
+    """The procedure `@sincos_many(angles, sines, cosines, count)`, `width` angles at a time."""
+
+    def loop(w: int, name: str, first: str, start: str, more: str, following: str) -> list[str]:
+        vec = f"<{w} x double>"
+        lines = [
+            f"{name}:",
+            f"  %{name}i = phi i64 [{first}, %{start}], [%{name}n, %{name}body]",
+            f"  %{name}n = add i64 %{name}i, {w}",
+            f"  %{name}m = icmp sle i64 %{name}n, {more}",
+            f"  br i1 %{name}m, label %{name}body, label %{following}",
+            f"{name}body:",
+        ]
+        lines += [f"  %{name}{what} = getelementptr inbounds double, ptr %{what}, i64 %{name}i" for what in "xsc"]
+        lines += [
+            f"  %{name}v = load {vec}, ptr %{name}x, align 8",
+            f"  %{name}p = call fastcc {{{vec}, {vec}}} @sincos{w}({vec} %{name}v)",
+            f"  %{name}ps = extractvalue {{{vec}, {vec}}} %{name}p, 0",
+            f"  %{name}pc = extractvalue {{{vec}, {vec}}} %{name}p, 1",
+            f"  store {vec} %{name}ps, ptr %{name}s, align 8",
+            f"  store {vec} %{name}pc, ptr %{name}c, align 8",
+            f"  br label %{name}",
+        ]
+        return lines
+
+    return "\n".join([
+        "define internal void @sincos_many(ptr %x, ptr %s, ptr %c, i64 %count) nounwind noinline {",
+        "entry:",
+        "  br label %wide",
+        *loop(width, "wide", "0", "entry", "%count", "rest"),
+        *loop(1, "rest", "%widei", "wide", "%count", "end"),
+        "end:",
+        "  ret void",
+        "}",
+        "",
+    ])  # fmt: skip

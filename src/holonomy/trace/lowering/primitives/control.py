@@ -93,14 +93,12 @@ class _Carried:
         nexts = [
             n for r, v in zip(results, self.values, strict=True) if isinstance(v, Scalars) for n in low.scalars(r).nodes
         ]
-        slots = {v.buffer for v in self.values if isinstance(v, Memory)}
-        moves = []
-        for result, value in zip(results, self.values, strict=True):
-            if isinstance(value, Memory) and not (isinstance(result, Memory) and result.buffer is value.buffer):
-                crossing = isinstance(result, Memory) and result.buffer in slots
-                moves.append((value.buffer, low.copy(result) if crossing else result))
-        for slot, result in moves:
-            low.store_all(slot, result)
+        moves = [
+            (value.buffer, result)
+            for result, value in zip(results, self.values, strict=True)
+            if isinstance(value, Memory) and not (isinstance(result, Memory) and result.buffer is value.buffer)
+        ]
+        low.move(moves)
         return nexts
 
     def after(self, nodes: Sequence[Node]) -> list[Value]:
@@ -140,7 +138,7 @@ def _while(low: Lowering, site: Site, *values: Value) -> list[Value]:
         (condition,) = low.evaluate(cond, [*values[:nc], *full(carried.values)])
     owned = [False] * nb + [k in moving for k in range(len(initial))]
     with low.inside(carried.block):
-        results = low.evaluate(body, [*values[nc : nc + nb], *full(carried.values)], owned)
+        results = low.evaluate_lazily(body, [*values[nc : nc + nb], *full(carried.values)], owned)
         nexts = carried.settle([results[k] for k in moving])
     test = low.element(condition, low.index(0))
     nodes = low.close_loop(carried.block, carried.variables, carried.firsts, nexts, test)
@@ -155,7 +153,8 @@ def _scan(low: Lowering, site: Site, *values: Value) -> list[Value]:
     ys_size = sum(int(np.prod(shape, dtype=int)) for shape, _ in site.results[nc:])
     work = length * cost(params["jaxpr"])
     most = low.limits.rows if params["unroll"] >= length else low.limits.unrolled
-    if low.flat or length <= 1 or (small and work <= most and ys_size <= low.limits.scalars):
+    whole = ys_size <= low.limits.scalars and ((small and work <= most) or low.unrolls(params["jaxpr"], length))
+    if low.flat or length <= 1 or whole:
         return _scan_unrolled(low, site, consts, carry, xs)
     return _scan_looped(low, site, consts, carry, xs)
 
@@ -167,7 +166,7 @@ def _scan_unrolled(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) 
     turns = range(length - 1, -1, -1) if params["reverse"] else range(length)
     for i in turns:
         slices = [pick(low, x, numbering(x)[i]) for x in xs]
-        results = low.evaluate(params["jaxpr"], [*consts, *carry, *slices])
+        results = low.evaluate_lazily(params["jaxpr"], [*consts, *carry, *slices])
         carry, rows[i] = results[:nc], results[nc:]
     stacked: list[Value] = []
     for column, (shape, dtype) in enumerate(site.results[nc:]):
@@ -190,7 +189,7 @@ def _scan_looped(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) ->
         i = low.k("sub", low.index(length - 1), counter) if params["reverse"] else counter
         rows = [_row(low, x, i) for x in columns]
         owned = [False] * nk + [True] * nc + [False] * len(xs)
-        results = low.evaluate(body, [*consts, *carried.values, *rows], owned)
+        results = low.evaluate_lazily(body, [*consts, *carried.values, *rows], owned)
         for target, y in zip(targets, results[nc:], strict=True):
             _store_row(low, target, y, i)
         nexts = carried.settle(results[:nc])
@@ -218,7 +217,8 @@ def _store_row(low: Lowering, target: Any, y: Value, i: Node) -> None:
         for n, node in enumerate(y.nodes):
             low.emit(Store(target, low.k("add", start, low.index(n)), node))
     else:
-        low.for_range(y.size, lambda n: low.emit(Store(target, low.k("add", start, n), low.element(y, n))))
+        row = low.memory(y)
+        low.for_range(y.size, lambda n: low.emit(Store(target, low.k("add", start, n), low.element(row, n))))
 
 
 def _touched(jaxpr: Jaxpr) -> list[bool]:

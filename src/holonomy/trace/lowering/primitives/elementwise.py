@@ -22,12 +22,7 @@ def each(low: Lowering, site: Site, function: Callable[..., Node], *values: Valu
     if all(isinstance(v, Scalars) for v in values):
         columns = [_spread(v, shape) for v in values if isinstance(v, Scalars)]
         return Scalars(shape, dtype, tuple([function(*row) for row in zip(*columns, strict=True)]))
-    values = tuple(low.memory(v) if v.size > _FEW else v for v in values)
-
-    def element(position: list[Node]) -> Node:
-        return function(*[low.at(v, _shared_position(low, position, v.shape)) for v in values])
-
-    return low.generate(shape, dtype, element, large=True)
+    return low.mapped(site, function, values)
 
 
 def _spread(value: Scalars, shape: tuple[int, ...]) -> tuple[Node, ...]:
@@ -35,15 +30,6 @@ def _spread(value: Scalars, shape: tuple[int, ...]) -> tuple[Node, ...]:
         return value.nodes
     numbers = np.broadcast_to(np.arange(value.size).reshape(value.shape), shape)
     return tuple([value.nodes[i] for i in numbers.ravel().tolist()])
-
-
-def _shared_position(low: Lowering, position: list[Node], shape: tuple[int, ...]) -> list[Node]:
-    """The multi-index into an operand of shape `shape` that is repeated along dimensions of length 1."""
-    trailing = position[len(position) - len(shape) :]
-    return [low.index(0) if n == 1 else p for p, n in zip(trailing, shape, strict=True)]
-
-
-_FEW: Final = 4  # elements up to which an operand of a loop stays in scalars
 
 
 def _plain(op: str) -> Callable[..., Value]:

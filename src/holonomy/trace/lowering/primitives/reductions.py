@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from holonomy.trace.lowering.lower import Lowering
 
 
-def _neutral(op: str, dtype: str) -> Any:
+def neutral(op: str, dtype: str) -> Any:
+    """The number that changes nothing when it is combined with others by `op`."""
     if op in ("add", "or", "xor"):
         return 0
     if op == "mul":
@@ -44,7 +45,7 @@ def _reduce(op: str) -> Callable[..., Value]:
             rows = np.moveaxis(numbering(x), axes, range(-len(axes), 0)).reshape(size)
             nodes = [_combine(low, op, [x.nodes[i] for i in row], dtype) for row in rows]
             return Scalars(shape, dtype, tuple(nodes))
-        start = low.k.constant(_neutral(op, dtype), dtype)
+        start = low.k.constant(neutral(op, dtype), dtype)
 
         def element(position: list[Node]) -> Node:
             kept = iter(position)
@@ -72,7 +73,7 @@ def _combine(low: Lowering, op: str, terms: list[Node], dtype: str) -> Node:
     if op == "add":
         return low.k.sum(terms, dtype)
     if not terms:
-        return low.k.constant(_neutral(op, dtype), dtype)
+        return low.k.constant(neutral(op, dtype), dtype)
     if op == "mul":
         total = terms[0]
         for term in terms[1:]:
@@ -150,7 +151,7 @@ def _cumulated(low: Lowering, op: str, x: Memory, axis: int, flip: bool) -> Memo
             low.emit(Store(target, place, new))
             return [new]
 
-        low.fold_range(n, [k.constant(_neutral(op, x.dtype), x.dtype)], body)
+        low.fold_range(n, [k.constant(neutral(op, x.dtype), x.dtype)], body)
 
     def lines(outer: Node) -> None:
         low.for_range(inner, lambda j: line(k("add", k("mul", outer, low.index(n * inner)), j)))
