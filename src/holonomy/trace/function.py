@@ -224,16 +224,39 @@ def trace(function: Callable[..., Any], example: Sequence[Any]) -> Function:
 
 
 class _Builder:
-    """Collects instructions with provisional slot names; constants get their final slots once they are all known."""
+    """Collects instructions with provisional slot names; constants get their final slots once they are all known.
+
+    What is computed twice from the same slots becomes one instruction, since each costs time again in every derivative.
+    So does an array that occurs twice. Equal single numbers stay apart: two masses may be equal by chance, and then the
+    program of other masses would be another one.
+    """
 
     def __init__(self, inputs: int):
         self.inputs = inputs
         self.constants: list[Any] = []
         self.rows: list[tuple[Any, dict[str, Any], list[Any], list[Any]]] = []
+        self._known: dict[Hashable, Any] = {}
 
     def constant(self, value: Any) -> tuple[str, int]:
-        self.constants.append(value if isinstance(value, jax.Array) else np.asarray(value))
-        return ("constant", len(self.constants) - 1)
+        kept = value if isinstance(value, jax.Array) else np.asarray(value)
+        name = ("constant", len(self.constants))
+        if kept.size > 1:
+            name = self._known.setdefault(_const_key(kept), name)
+        if name[1] == len(self.constants):
+            self.constants.append(kept)
+        return name
+
+    def row(self, eqn: Any, values: list[Any]) -> list[Any]:
+        """The names of the results of an equation of these values, which may be there already."""
+        key = None if eqn.effects else (eqn.primitive.name, _params_key(eqn.params), tuple(values))
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        results = [("result", len(self.rows), k) for k in range(len(eqn.outvars))]
+        self.rows.append((eqn.primitive, eqn.params, values, [o.aval for o in eqn.outvars]))
+        if key is not None:
+            self._known[key] = results
+        return results
 
     def run(self, jaxpr: Any, arguments: list[Any], consts: Sequence[Any]) -> list[Any]:
         names: dict[Any, Any] = dict(zip(jaxpr.invars, arguments, strict=True))
@@ -248,16 +271,14 @@ class _Builder:
                 inner, constants = parts(called(eqn.primitive.name, eqn.params))
                 results = self.run(inner, values, constants)
             else:
-                row = len(self.rows)
-                results = [("result", row, k) for k in range(len(eqn.outvars))]
-                self.rows.append((eqn.primitive, eqn.params, values, [o.aval for o in eqn.outvars]))
+                results = self.row(eqn, values)
             names.update(zip(eqn.outvars, results, strict=True))
         return [read(a) for a in jaxpr.outvars]
 
     def _literal(self, atom: Any) -> Any:
         value = np.asarray(atom.val, dtype=atom.aval.dtype)
         if value.ndim == 0 and (value.dtype.kind != "f" or structural(float(value))):
-            return _Fixed(value)
+            return Fixed(value)
         return self.constant(value)
 
     def _drop_unused(self, outputs: list[Any]) -> list[Any]:
@@ -282,7 +303,7 @@ class _Builder:
         starts = np.concatenate([[0], np.cumsum([len(avals) for *_, avals in self.rows])])
 
         def slot(name: Any) -> Any:
-            if isinstance(name, (int, _Fixed)):
+            if isinstance(name, (int, Fixed)):
                 return name
             if name[0] == "constant":
                 return self.inputs + name[1]
@@ -298,7 +319,7 @@ def _is_result(name: Any) -> bool:
     return isinstance(name, tuple) and name[0] == "result"
 
 
-class _Fixed:
+class Fixed:
     """A literal that belongs to the structure."""
 
     def __init__(self, value: np.ndarray):
@@ -309,7 +330,7 @@ class _Fixed:
         return hash(self.key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Fixed) and self.key == other.key
+        return isinstance(other, Fixed) and self.key == other.key
 
 
 def _aval_key(aval: Any) -> Hashable:

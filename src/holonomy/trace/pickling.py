@@ -32,7 +32,7 @@ Row = tuple[str, dict[str, Any], tuple[Any, ...], int]
 
 
 @functools.cache
-def _primitives() -> dict[str, Any]:
+def known_primitives() -> dict[str, Any]:
     """The primitives of JAX by name, from its public modules."""
     modules = (jax.lax, jax.lax.linalg, jax.extend.core.primitives)
     return {p.name: p for module in modules for p in vars(module).values() if isinstance(p, jex.Primitive)}
@@ -79,7 +79,7 @@ class _Packer:
     def row(self, primitive: Any, params: dict[str, Any], args: tuple[Any, ...], results: int, depth: int) -> Row:
         if primitive.name == _OWN_DERIVATIVE:
             return (_OWN_DERIVATIVE, {"number": self._own_derivative(primitive, params, depth)}, args, results)
-        if _primitives().get(primitive.name) is not primitive:
+        if known_primitives().get(primitive.name) is not primitive:
             raise _unsuited(f"the JAX primitive {primitive.name}")
         packed = {}
         for name, value in params.items():
@@ -216,7 +216,7 @@ class _Unpacker:
         """A row as a program has it: the primitive itself, and its parameters."""
         name, packed, args, results = row
         if name != _OWN_DERIVATIVE:
-            return _primitives()[name], self._params(packed), args, results
+            return known_primitives()[name], self._params(packed), args, results
         shapes = [jax.ShapeDtypeStruct(s, d) for s, d, _ in self._table[packed["number"]]["call"][0]]
         made, _ = parts(jax.make_jaxpr(self._function(packed["number"]))(*shapes))
         (eqn,) = made.eqns
@@ -239,7 +239,7 @@ class _Unpacker:
         _, consts, rows, outputs = packed
         prepared: list[tuple[Any, dict[str, Any] | None, tuple[Any, ...]]] = [
             (self._function(p["number"]), None, args) if name == _OWN_DERIVATIVE else (
-                _primitives()[name], self._params(p), args
+                known_primitives()[name], self._params(p), args
             )
             for name, p, args, _ in rows
         ]  # fmt: skip

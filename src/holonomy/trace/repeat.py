@@ -29,6 +29,11 @@ def one_by_one() -> Generator[None]:
         _one_by_one.reset(before)
 
 
+def rows_one_by_one() -> bool:
+    """Whether code is being traced in which every operation on every number is written out, as native code is."""
+    return _one_by_one.get()
+
+
 def each(function: Callable[..., Any], *rows: Any) -> Any:
     """The values of a function of each row of the arguments, stacked."""
     if not _one_by_one.get():

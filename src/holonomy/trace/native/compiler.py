@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
@@ -19,21 +20,16 @@ from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.form import Form
 from holonomy.trace.graph.dag import DTYPES, dtype_name
 from holonomy.trace.jaxpr import Jaxpr, traced
-from holonomy.trace.lowering.limits import Limits, TooLarge
+from holonomy.trace.lowering.arrays.lowering import ArrayLowering
+from holonomy.trace.lowering.limits import ARRAYS, TAKEN_APART, Limits, TooLarge
 from holonomy.trace.lowering.lower import Lowering
 from holonomy.trace.lowering.statements import Plan, Unsupported, attempt
-from holonomy.trace.native.machine import Loaded, load, vector_width
+from holonomy.trace.native import kept
+from holonomy.trace.native.machine import Loaded, load, load_kept, vector_width
 from holonomy.trace.native.module import module
 from holonomy.trace.repeat import one_by_one
 
-__all__ = ["Compiled", "Limits", "Unsupported", "compilations", "compile", "forget"]
-
-# Tried in turn: fewer arrays taken apart, more kept in memory, until the function is small enough.
-_ATTEMPTS = (
-    Limits(),
-    Limits(scalars=64, carried=32, unrolled=64, solve=4),
-    Limits(scalars=8, carried=8, unrolled=0, solve=2, pivoted=2),
-)
+__all__ = ["ARRAYS", "Compiled", "Limits", "Unsupported", "compilations", "compile", "forget"]
 
 
 class Code:
@@ -42,6 +38,7 @@ class Code:
     def __init__(self, loaded: Loaded, scratch: int, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         self.loaded = loaded
         self.scratch = scratch
+        self.specs = (inputs, outputs)
         self.inputs = [(shape, DTYPES[dtype]) for shape, dtype in inputs]
         self.outputs = [(shape, DTYPES[dtype]) for shape, dtype in outputs]
 
@@ -80,14 +77,14 @@ class Compiled:
 
     def __init__(self, code: Code, hidden: list[np.ndarray], inputs: Any, outputs: Any) -> None:
         self.code = code
-        self._hidden = hidden
+        self.hidden = hidden
         self._inputs = inputs
-        self._outputs = outputs
+        self.outputs = outputs
 
     def __call__(self, *args: Any) -> Any:
         leaves = self._leaves(args)
         checked = [_checked(k, x, *spec) for k, (x, spec) in enumerate(zip(leaves, self.code.inputs, strict=False))]
-        return jax.tree.unflatten(self._outputs, self.code.run([*checked, *self._hidden]))
+        return jax.tree.unflatten(self.outputs, self.code.run([*checked, *self.hidden]))
 
     def batch(self, *args: Any, axes: Any = 0) -> Any:
         """The function on many members at once, one after another on each core.
@@ -115,9 +112,9 @@ class Compiled:
         checked = []
         for k, (x, mark, (shape, dtype)) in enumerate(zip(leaves, marks, self.code.inputs, strict=False)):
             checked.append(_checked(k, x, (count, *shape) if mark else shape, dtype))
-        mapped = [*marks, *[False] * len(self._hidden)]
-        results = self.code.run_many([*checked, *self._hidden], mapped, count)
-        return jax.tree.unflatten(self._outputs, results)
+        mapped = [*marks, *[False] * len(self.hidden)]
+        results = self.code.run_many([*checked, *self.hidden], mapped, count)
+        return jax.tree.unflatten(self.outputs, results)
 
     def _leaves(self, args: tuple[Any, ...]) -> list[Any]:
         leaves, structure = jax.tree.flatten(args)
@@ -141,20 +138,78 @@ def forget() -> None:
     _codes.clear()
 
 
-def compile(fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Limits | None = None) -> Compiled:
+def compile(
+    fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Limits | tuple[Limits, ...] | None = None
+) -> Compiled:
     """Machine code for `fun`, traced at arguments shaped like `example_args`.
 
     A function of the same form as an earlier one, whatever its numbers, reuses that one's code. `limits` says what is
-    taken apart into scalars and what stays in memory; by default as much as is worth it.
+    taken apart into scalars and what stays in memory; by default as much as is worth it. Several are tried in turn
+    until one allows the function.
     Raises `Unsupported` for what has no native form, and for nothing else that happens after tracing.
     """
-    with derivatives_of_roots(False), one_by_one():
-        jaxpr, shape = traced(fun, example_args)
-    with attempt("reading the traced function"):
-        form = Form(jaxpr)
-    attempts = _ATTEMPTS if limits is None else (limits,)
-    code = _codes.get((form.key, limits), lambda: _build(jaxpr, form, attempts))
-    return Compiled(code, _hidden(form), jax.tree.structure(tuple(example_args)), jax.tree.structure(shape))
+    leaves, structure = jax.tree.flatten(tuple(example_args))
+    attempts = TAKEN_APART if limits is None else (limits,) if isinstance(limits, Limits) else limits
+    entry = kept.name(fun, structure, [_type(x) for x in leaves], attempts)
+    known = _from_disk(entry, structure)
+    if known is not None:
+        return known
+    with _uncollected():
+        with derivatives_of_roots(False), one_by_one():
+            jaxpr, shape = traced(fun, example_args)
+        with attempt("reading the traced function"):
+            form = Form(jaxpr)
+        code = _codes.get((form.key, limits), lambda: _build(jaxpr, form, attempts))
+    made = Compiled(code, _hidden(form), structure, jax.tree.structure(shape))
+    _to_disk(entry, made)
+    return made
+
+
+@contextlib.contextmanager
+def _uncollected() -> Generator[None]:
+    """Without the search for cycles of dead objects: almost all that is made while tracing and lowering stays."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _type(leaf: Any) -> tuple[Any, ...]:
+    """What tracing looks at of an argument."""
+    aval = leaf if isinstance(leaf, jax.ShapeDtypeStruct) else jax.typeof(leaf)
+    return tuple(aval.shape), np.dtype(aval.dtype), bool(aval.weak_type)
+
+
+class _NotKept(Exception):
+    """The object file of a function that is kept has been removed."""
+
+
+def _from_disk(entry: str | None, structure: Any) -> Compiled | None:
+    """The function of this name, where an earlier process has kept it; neither traced nor lowered."""
+    told = kept.read(entry)
+    if told is None:
+        return None
+
+    def build() -> Code:
+        loaded = load_kept(told.object_file)
+        if loaded is None:
+            raise _NotKept
+        return Code(loaded, told.scratch, told.inputs, told.outputs)
+
+    try:
+        code = _codes.get(("kept", told.object_file), build)
+    except _NotKept:
+        return None
+    return Compiled(code, told.hidden, structure, told.results)
+
+
+def _to_disk(entry: str | None, made: Compiled) -> None:
+    code = made.code
+    if code.loaded.kept_as:
+        kept.write(entry, kept.Kept(code.loaded.kept_as, code.scratch, *code.specs, made.hidden, made.outputs))
 
 
 def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str, int, Plan, list[np.ndarray]]:
@@ -163,7 +218,7 @@ def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str
         jaxpr, _ = traced(fun, example_args)
     with attempt("reading the traced function"):
         form = Form(jaxpr)
-    ir, scratch, plan = _written(jaxpr, form, _ATTEMPTS)
+    ir, scratch, plan = _written(jaxpr, form, TAKEN_APART)
     return ir, scratch, plan, _hidden(form)
 
 
@@ -196,7 +251,8 @@ def _lowered(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Plan:
 def lower(jaxpr: Jaxpr, form: Form, limits: Limits) -> Plan:
     """The plan of a jaxpr whose numbers are hidden arguments after its own."""
     inputs = [(tuple(v.aval.shape), dtype_name(v.aval.dtype)) for v in jaxpr.invars]
-    lowering = Lowering(limits, form=form, leaf=len(inputs))
+    kind = ArrayLowering if limits.arrays else Lowering
+    lowering = kind(limits, form=form, leaf=len(inputs))
     args = [lowering.argument(k, shape, dtype) for k, (shape, dtype) in enumerate(inputs)]
     results = lowering.evaluate(jaxpr, args)
     inputs.append(((len(form.numbers),), "f8"))

@@ -24,7 +24,7 @@ class Engine:
     takes apart into scalars and what it keeps in memory; by default as much as is worth it.
     """
 
-    def __init__(self, wanted: str | None, *, small: bool = True, limits: Limits | None = None):
+    def __init__(self, wanted: str | None, *, small: bool = True, limits: Limits | tuple[Limits, ...] | None = None):
         self.limits = limits
         self.strict = wanted == "native"
         self.native = wanted == "native" or (wanted is None and small and jax.default_backend() == "cpu")
@@ -75,7 +75,7 @@ def forget() -> None:
     _jits.clear()
 
 
-def _machine(function: Callable[..., Any], args: tuple[Any, ...], limits: Limits | None) -> Any:
+def _machine(function: Callable[..., Any], args: tuple[Any, ...], limits: Limits | tuple[Limits, ...] | None) -> Any:
     leaves, structure = jax.tree.flatten(args)
     key = (function, structure, limits, tuple((np.shape(x), _dtype(x)) for x in leaves))
     return _machines.get(key, lambda: _compiler()(function, args, limits=limits))
