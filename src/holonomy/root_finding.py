@@ -28,6 +28,7 @@ SHRINKS = 0.9  # a correction below this part of the smallest one before it stil
 _SIMPLIFIED = 40  # iterations with a frozen matrix at most
 _FULL = 25  # iterations with the exact Jacobian at most
 _FLOOR = 1e5  # in units of round-off: corrections that do not halve any more below this are noise
+_SURE = 2.0**-10  # of round-off: where quadratic convergence foresees less, the last correction was enough
 _NOISE = 1e-7  # where the system's own functions cancel digits, corrections may stop shrinking as high as this
 
 
@@ -53,10 +54,13 @@ def iterate(
     limit: int,
     memory: Tree = None,
     active: Flag | None = None,
+    *,
+    peeled: bool = False,
 ) -> Iterate:
     """The iteration from `start` until `judge` ends it, at most `limit` times; not at all where not `active`.
 
-    `move` makes the next iterate of an iterate and what was evaluated at it; the last one is made too.
+    `move` makes the next iterate of an iterate and what was evaluated at it; the last one is made too. `peeled`
+    writes the first iteration, made in any case, before the loop.
 
     It also ends where a change is not finite; `done` is then false, as it is at the limit.
     """
@@ -68,6 +72,7 @@ def iterate(
 
     done = jnp.bool_(False) if active is None else ~active
     first = Iterate(start, memory, largest(start), jnp.int32(0), done)
+    first = once(first) if peeled else first
     return jax.lax.while_loop(lambda it: ~it.done & (it.made < limit) & (it.change < jnp.inf), once, first)
 
 
@@ -207,6 +212,8 @@ def newton(
         # the next correction, foreseen from the last three, would be lost in rounding
         shrink = jnp.maximum(change / it.change, it.change / it.memory.last)
         settled = (it.made > 1) & (change * shrink <= 0.25 * eps)
+        if direction_at is not None:  # quadratic convergence: each correction is of the size of the square of the last
+            settled = settled | ((it.made > 0) & (change * (change / it.change) ** 2 <= _SURE * eps))
         at_floor = (change >= 0.5 * it.change) & jnp.all(moved <= _FLOOR * eps * (size + most))
         noisy = (stall.since >= 4) & (whole <= _NOISE * jnp.max(size + most))
         return change, _Memory(most, it.change, stall), (whole == 0) | settled | at_floor | noisy
@@ -217,3 +224,50 @@ def newton(
         return last.z, last.done, last.made
 
     return implicit(residual, find, guess)
+
+
+class _Search(NamedTuple):
+    """Unknowns and the place they lead to, the sizes of the last two corrections of the place, and their number."""
+
+    z: Array
+    x: Array
+    change: Scalar
+    last: Scalar
+    made: Count
+    done: Flag
+
+
+def newton_along(
+    correction: Callable[[Array], Vector],
+    shift: Callable[[Vector], Array],
+    residual: Callable[[Array], Vector],
+    base: Array,
+    guess: Vector,
+    size: Scalar | Array,
+) -> tuple[Vector, Flag, Count]:
+    """The unknowns z at whose place, `base` and a `shift` that is linear in z, a residual vanishes.
+
+    `correction` is that of Newton's method at a place, with the exact matrix. The place is corrected along with the
+    unknowns and compared with its `size`, so that an iteration costs little more than the solve in it.
+    """
+
+    def once(it: _Search) -> _Search:
+        step = correction(it.x)
+        moved = shift(step)
+        eps = jnp.finfo(moved.dtype).eps
+        change = jnp.max(jnp.abs(moved)) / size if jnp.ndim(size) == 0 else jnp.max(jnp.abs(moved) / size)
+        shrink = change / it.change
+        settled = (it.made > 1) & (change * jnp.maximum(shrink, it.change / it.last) <= 0.25 * eps)
+        settled = settled | ((it.made > 0) & (change * shrink**2 <= _SURE * eps))
+        stays = (change >= 0.5 * it.change) & (change <= _FLOOR * eps)
+        noisy = (it.made > 8) & (change >= SHRINKS * it.change) & (change <= _NOISE)
+        done = (change == 0) | settled | stays | noisy
+        return _Search(it.z - step, it.x - moved, change, it.change, it.made + 1, done)
+
+    def find(start: Vector) -> tuple[Vector, Flag, Count]:
+        most, none = largest(start), jnp.int32(0)
+        first = _Search(start, base + shift(start), most, most, none, jnp.bool_(False))
+        last = jax.lax.while_loop(lambda it: ~it.done & (it.made < _SIMPLIFIED) & (it.change < jnp.inf), once, first)
+        return last.z, last.done, last.made
+
+    return implicit(lambda z: residual(base + shift(z)), find, guess)

@@ -170,21 +170,27 @@ def test_recentring_moves_nothing() -> None:
     plane = Hyperbolic(2, 1.5)
     space = Carried(plane**3, plane.from_polar(1.2, 0.4))
     rng = np.random.default_rng(3)
+
+    @jax.jit
+    def both(x, w, y):
+        """Points and their velocities before and after, those of a place in the chart too, and what stays the same."""
+        v = space.tangent(x, w)
+        new, rate = space.recentred(x, v)
+        (after, moved), (before, went) = (jax.jvp(space.points, (q,), (u,)) for q, u in ((new, rate), (x, v)))
+        there = space.chart(new, space.recentred_local(x, y)[0])
+        charts = space.points(there), space.points(space.chart(x, y[0]))
+        return (after, before), (moved, went), charts, (space.recentred(new, rate)[0], new), space.distance(x, new)
+
     for length in (0.0, 1e-9, 0.5, 3.0):
         points = (plane**3).random(jax.random.key(1))
         x = jnp.concatenate([points, length * jnp.array([0.6, -0.8])])
-        v = space.tangent(x, rng.normal(size=11))
-        new, rate = space.recentred(x, v)
-        size = np.max(np.abs(space.points(x)))
-        np.testing.assert_allclose(space.points(new), space.points(x), rtol=0, atol=1e-13 * size)
-        moved, before = (jax.jvp(space.points, (q,), (u,))[1] for q, u in ((new, rate), (x, v)))
-        np.testing.assert_allclose(moved, before, rtol=0, atol=1e-13 * size)
-        again, _ = space.recentred(new, rate)
-        np.testing.assert_allclose(again, new, rtol=0, atol=1e-14 * size)
-        y = 0.1 * rng.normal(size=(1, 6))
-        there = space.chart(new, space.recentred_local(x, jnp.asarray(y))[0])
-        np.testing.assert_allclose(space.points(there), space.points(space.chart(x, y[0])), rtol=0, atol=1e-13 * size)
-        np.testing.assert_allclose(float(space.distance(x, new)), 0.0, atol=1e-12)
+        w, y = rng.normal(size=11), 0.1 * rng.normal(size=(1, 6))
+        places, velocities, charts, again, distance = both(x, w, y)
+        size = np.max(np.abs(places[1]))
+        for pair in (places, velocities, charts):
+            np.testing.assert_allclose(*pair, rtol=0, atol=1e-13 * size)
+        np.testing.assert_allclose(*again, rtol=0, atol=1e-14 * size)
+        np.testing.assert_allclose(distance, 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("distance", [0.0, 1e-8, 0.9, 1.1, 5.0, 30.0, 300.0])

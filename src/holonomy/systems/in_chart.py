@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from holonomy.systems import lagrangian
-from holonomy.systems.constraints import conditions, kkt
+from holonomy.systems.constraints import conditions, kkt, sparse
 from holonomy.systems.dense_solve import solve
 from holonomy.systems.lagrangian import Force
 from holonomy.systems.mass_structure import MassStructure
@@ -41,7 +41,7 @@ class Local(eqx.Module):
     @property
     def structure(self) -> MassStructure | None:
         """The structure of the mass matrix that solves use, or None to factor it whole."""
-        return None if self.system.constraints else self.system.mass
+        return self.system.mass
 
     @property
     def origin(self) -> Vector:
@@ -83,7 +83,11 @@ class Local(eqx.Module):
         def covector(t: Any, y: Any, w: Any) -> Any:
             held = self.hold(t, y, w)
             assert held is not None
-            total = held.normals(t, y).T @ kkt.accelerate(self, held, t, y, w)[1]
+            multipliers = kkt.accelerate(self, held, t, y, w)[1]
+            if sparse.structures(self) is None:
+                total = held.normals(t, y).T @ multipliers
+            else:
+                total = sparse.normals(held, t, y).pull(multipliers)
             return total if applied is None else total + applied(t, y, w)
 
         return covector

@@ -10,7 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from holonomy.method_table import Properties
-from holonomy.motion.methods import gauss_coefficients, gauss_nonholonomic, moving_chart, phase_state, variational_step
+from holonomy.motion.methods import (
+    gauss_coefficients,
+    gauss_nonholonomic,
+    gauss_on_space,
+    moving_chart,
+    phase_state,
+    variational_step,
+)
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.systems import System
@@ -85,6 +92,8 @@ class Gauss(AbstractMethod):
         if system.constraints:
             whole = tuple(np.asarray(x, state.y.dtype) for x in gauss_coefficients.tableau(self.stages))
             return gauss_nonholonomic.step(system, t, h, state, guess, whole, self.iteration == "newton")
+        if not system.flat:
+            return gauss_on_space.step(system, t, h, state, guess, self.stages, self.iteration)
         c = np.asarray(gauss_coefficients.tableau(self.stages)[2], state.y.dtype)
         (a, a_low), (b, b_low) = (
             tuple(np.asarray(x, state.y.dtype) for x in pair) for pair in gauss_coefficients.split(self.stages)
@@ -96,42 +105,25 @@ class Gauss(AbstractMethod):
         def until_stages(rows: Any) -> Any:
             return h * (a @ rows + a_low @ rows)
 
-        def until_end(rows: Any) -> Any:
-            return h * (b @ rows + b_low @ rows)
-
         @jax.jit  # traced once, though the equations need it in several places
-        def gradients(w: Any) -> tuple[Any, Any, Any, Any]:
-            positions = y[None] + until_stages(w)
-            slopes = each(lambda *at: moving_chart.slopes(local, *at), times, positions, w)
-            push = until_end(slopes.base)
-            start = moving_chart.plain_momentum(local, p, until_end(w), until_end(slopes.position), push)
-            return slopes.position, slopes.velocity, start, push
+        def gradients(w: Any) -> tuple[Any, Any]:
+            slopes = each(lambda *at: moving_chart.slopes(local, *at), times, y[None] + until_stages(w), w)
+            return slopes.position, slopes.velocity
 
         def balance(w: Any) -> variational_step.Balance:
-            dq, dv, start, _ = gradients(w)
-            momenta = sizes(jnp.max(jnp.abs(dv), axis=0, keepdims=True)) + before
-            return variational_step.Balance(dv - (start[None] + until_stages(dq)), momenta, speeds)
-
-        def sizes(values: Any) -> Any:
-            return moving_chart.component_sizes(system.space, values)
+            dq, dv = gradients(w)
+            momenta = jnp.max(jnp.abs(dv), axis=0, keepdims=True) + jnp.abs(p)[None]
+            return variational_step.Balance(dv - (p[None] + until_stages(dq)), momenta, speeds)
 
         # Sizes that the iteration does not change are found once, outside it; |pull| is at most |dv| + |p| at its end.
-        before = sizes(jnp.abs(p)[None])
-        speeds = sizes((jnp.abs(y) / jnp.abs(h) + jnp.max(jnp.abs(guess), axis=0))[None])
+        speeds = (jnp.abs(y) / jnp.abs(h) + jnp.max(jnp.abs(guess), axis=0))[None]
         middle = b @ guess
         correct = moving_chart.correction(local, t + 0.5 * h, y + 0.5 * h * middle, middle, p, h, b + b_low)
         w, (found, count) = variational_step.solve(balance, correct, guess, self.iteration)
-        dq, dv, start, push = gradients(w)
-        if system.flat:
-            move, kick = (h * (b @ w), h * (b_low @ w)), (h * (b @ dq), h * (b_low @ dq))
-            new = phase_state.summed(state, move, kick, w, h)
-        else:
-            # what the stages still lack would act on momenta as a torque, to the same side in every step
-            w = w - jax.lax.stop_gradient(correct(dv - (start[None] + until_stages(dq))))
-            rows = moving_chart.past(state, a + a_low, b + b_low, w, h)
-            new = moving_chart.renew(system, state, until_end(w), push, rows, h)
+        dq, _ = gradients(w)
+        move, kick = (h * (b @ w), h * (b_low @ w)), (h * (b @ dq), h * (b_low @ dq))
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
-        return new, Status(code, count)
+        return phase_state.summed(state, move, kick, w, h), Status(code, count)
 
     def read(self, system: System, t: Time, state: Phase) -> tuple[Point, Tangent]:
         _, _, c = gauss_coefficients.tableau(self.stages)

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion.methods import moving_chart, phase_state
+from holonomy.motion.methods import moving_chart, phase_state, stage_slopes
 from holonomy.motion.methods.base import Status
 from holonomy.motion.methods.phase_state import Phase, Stages
 from holonomy.root_finding import newton
@@ -47,10 +47,10 @@ def step(
     def parts(z: Any) -> tuple[Any, Any, Any]:
         return z[: s * n].reshape(s, n), z[s * n : (s + 1) * n], z[(s + 1) * n :]
 
-    def slopes(w: Any) -> moving_chart.Slopes:
+    def slopes(w: Any) -> stage_slopes.Slopes:
         return each(lambda *at: moving_chart.slopes(local, *at), times, y[None] + h * (a @ w), w)
 
-    def moves(w: Any, at: moving_chart.Slopes, mu: Any) -> tuple[Any, Any, Any]:
+    def moves(w: Any, at: stage_slopes.Slopes, mu: Any) -> tuple[Any, Any, Any]:
         """The move, the momentum in the chart with which the step begins, and what is added to it until its end."""
         move, force, by_base = (jnp.asarray(h * (b @ rows)) for rows in (w, at.position, at.base))
         begin = moving_chart.plain_momentum(local, start + mu @ before, move, force, by_base)

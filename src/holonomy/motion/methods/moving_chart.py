@@ -25,26 +25,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from holonomy.motion.methods import stage_slopes
 from holonomy.motion.methods.phase_state import Phase
+from holonomy.motion.methods.stage_slopes import Slopes
 from holonomy.spaces import SE2, SE3, AbstractSpace, Carried, Power, Product, compensated
 from holonomy.systems import System, lagrangian
 from holonomy.systems.dense_solve import back_substitute, eliminate, factor
 from holonomy.systems.in_chart import Local
 from holonomy.types import AnyArray, Number, Time, Vector
-
-
-class Slopes(NamedTuple):
-    """Derivatives of L at a stage, forces included: by coordinates, by velocities, and by the base point."""
-
-    position: Float[Array, "*stages n"]
-    velocity: Float[Array, "*stages n"]
-    base: Float[Array, "*stages n"]
 
 
 def slopes(local: Local, t: Number, y: Vector, w: Vector) -> Slopes:
@@ -54,16 +48,7 @@ def slopes(local: Local, t: Number, y: Vector, w: Vector) -> Slopes:
         dq, dv = jax.grad(local.lagrangian, argnums=(1, 2))(t, y, w)
         dq = dq if force is None else dq + force(t, y, w)
         return Slopes(dq, dv, dq)
-
-    def lagrangian(xi: Any, y: Any, w: Any) -> Any:
-        x, v = jax.jvp(lambda z: system.space.shifted_chart(local.anchor, xi, z), (y,), (w,))
-        return system.raw_lagrangian(t, x, v)
-
-    dx, dq, dv = jax.grad(lagrangian, argnums=(0, 1, 2))(jnp.zeros_like(y), y, w)
-    if force is not None:
-        given = force(t, y, w)
-        dq, dx = dq + given, dx + system.space.pull_shift(local.anchor, y, given)
-    return Slopes(dq, dv, dx)
+    return stage_slopes.added([part(t, y, w) for part in stage_slopes.parts(local)])
 
 
 def plain_momentum(local: Local, p: Vector, y: Vector, by_position: Vector, by_base: Vector) -> Vector:
@@ -151,6 +136,15 @@ def renew(system: System, state: Phase, y: Vector, push: Vector, rows: tuple[Arr
     if isinstance(space, Carried):
         new = compensated.begin(space, space.recentred(new.x, jnp.zeros_like(new.x))[0], turned[0])
     return Phase(new.x, none, turned[0], none, none, turned[1:], jnp.asarray(h), state.h, new)
+
+
+def renew_on_group(system: System, state: Phase, y: Vector, push: Vector, rows: Array, h: Time) -> Phase:
+    """As `renew`, where the rows are body velocities of this step's stages: charts of a group are left translations."""
+    assert state.compensated is not None
+    new, none = compensated.moved(system.space, state.compensated, y, push), jnp.zeros_like(y)
+    kept = jnp.concatenate([state.stages[len(rows) :], rows])
+    p = compensated.momentum(system.space, new)
+    return Phase(new.x, none, p, none, none, kept, jnp.asarray(h), state.h, new)
 
 
 def past(

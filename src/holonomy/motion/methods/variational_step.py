@@ -44,11 +44,16 @@ class _Correction(NamedTuple):
 
 
 def solve(
-    balance: Callable[[Array], Balance], precondition: Callable[[Array], Array], guess: Array, iteration: str
+    balance: Callable[[Array], Balance],
+    precondition: Callable[[Array], Array],
+    guess: Array,
+    iteration: str,
+    peeled: bool = False,
 ) -> tuple[Tree, tuple[Flag, Count]]:
     """The root of the balance near `guess`, with whether it was found and the number of iterations.
 
     `iteration` is ``"fixed point"``, ``"newton"``, or ``"both"``, one after the other where the first fails.
+    `peeled` takes the first iteration out of the loop, so that it shares what the correction was made of.
 
     The iteration stops when corrections no longer shrink and are at the level of round-off, so the root is as good as
     the arithmetic allows. Derivatives of the root are those of the implicit function theorem.
@@ -73,7 +78,7 @@ def solve(
         if iteration == "newton":
             only = iterate(newton, _judge, move, start, _NEWTON, memory)
             return only.z, only.done, only.made
-        fixed = iterate(simplified, _judge, move, start, _FIXED_POINT, memory)
+        fixed = iterate(simplified, _judge, move, start, _FIXED_POINT, memory, peeled=peeled)
         if iteration == "fixed point":
             return fixed.z, fixed.done, fixed.made
         second = iterate(newton, _judge, move, jnp.where(fixed.done, fixed.z, start), _NEWTON, memory, ~fixed.done)
