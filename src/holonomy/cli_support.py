@@ -106,8 +106,8 @@ def alarm(seconds: float | None, error: type[BaseException]) -> Generator[None]:
         raise error
 
     before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)

@@ -93,7 +93,9 @@ def test_the_structure_is_exactly_that_of_the_hessian(name):
     make, words = SYSTEMS[name]
     system = make()
     found = system.structure
-    assert str(found) == f"{words}, {system.space.dim} coordinates"
+    held = system.constraints.equations.total  # those of the table act on most coordinates
+    conditions = f"; {held} conditions, coupled to most coordinates" if held else ""
+    assert str(found) == f"{words}, {system.space.dim} coordinates{conditions}"
     whole, depends = _of_hessian(system, seed=3)
     np.testing.assert_array_equal(_pattern(system), whole)
     assert [x for x in found.depends if x != "p"] == depends

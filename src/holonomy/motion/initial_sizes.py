@@ -67,6 +67,7 @@ def on_sizes(
         )
     size_q, size_v = (max(1.0, float(np.max(np.abs(x)))) for x in (q, v))
     if not away <= CLOSE * size_q:
+        values = np.asarray(rigid.deviations(system, jnp.asarray(q)))
         worst = np.argsort(-np.abs(values))[:_SAID]
         said = ", ".join(f"{rigid.label(int(r))} by {values[r]:.3g}" for r in worst)
         raise ValueError(

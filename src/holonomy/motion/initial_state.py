@@ -2,55 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Float
 
 from holonomy.motion.loops.plain import CLOSE
 from holonomy.motion.methods.base import AbstractMethod
-from holonomy.systems import System, lagrangian
-from holonomy.systems.constraints.conditions import all_equations
+from holonomy.systems import System
+from holonomy.systems.constraints.at_state import Conditions
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.replace import replace
-from holonomy.types import AnyArray, Number, Point, Tangent
+from holonomy.types import AnyArray
 
 _ROUND_OFF = 1e-14  # of the size of the state: a start this near to the constraints is not moved
-
-
-class Conditions(NamedTuple):
-    """What the constraints say at a state: values, rates, normals, what accelerations must cancel, at rest."""
-
-    position: Float[AnyArray, " holonomic"]
-    rates: Float[AnyArray, " conditions"]
-    normals: Float[AnyArray, "conditions n"]
-    bias: Float[AnyArray, " conditions"]
-    free: Float[AnyArray, " n"]
-    at_rest: Float[AnyArray, " conditions"]
-
-
-def conditions(system: System, t: Number, q: Point, v: Tangent) -> Conditions | None:
-    """The constraints at a state, for the checks below."""
-    if not system.constraints.equations.total:
-        return None
-    local = system.local(q)
-    y, w = local.enter(v)
-    every = all_equations(local)
-    force = lagrangian.inertial_force(local.lagrangian, t, y, w)
-    if local.applied is not None:
-        force = force + local.applied(t, y, w)
-    position = every.position(t, y) if every.counts[0] else jnp.zeros(1, q.dtype)
-    return Conditions(
-        position,
-        every.rates(t, y, w),
-        every.normals(t, y),
-        every.bias(t, y, w),
-        force,
-        every.rates(t, y, jnp.zeros_like(w)),
-    )
 
 
 def refuse_unheld(system: System, method: AbstractMethod) -> None:

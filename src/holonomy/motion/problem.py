@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.motion import initial_sizes, initial_state
+from holonomy.motion import initial_sizes, initial_sparse, initial_state
 from holonomy.motion.events import event
 from holonomy.motion.events.event import Event, Watched
 from holonomy.motion.initial_contact import refuse_bad_walls
@@ -28,7 +28,7 @@ from holonomy.motion.run.provenance import Provenance
 from holonomy.systems import System, lagrangian, mass_checks
 from holonomy.systems.bodies import World
 from holonomy.systems.bodies.checks import refuse_start
-from holonomy.systems.constraints import massless
+from holonomy.systems.constraints import at_state, massless
 from holonomy.systems.contact import contact
 from holonomy.systems.replace import replace
 from holonomy.systems.state_vector import vector
@@ -110,7 +110,7 @@ def problem(
         if is_traced:
             raise ValueError("singular='pass' is for runs outside of jit, vmap and grad; leave it out there.")
         system, method = passing(system, method)
-    system = mass_checks.with_structure(initial_state.with_walls(system, method, end - start))
+    system = _structured(initial_state.with_walls(system, method, end - start), is_traced)
     steady = True
     sizes = None if is_traced else initial_sizes.consistent(system, method, start, q, v)
     if sizes is not None:
@@ -119,6 +119,13 @@ def problem(
         system, q, v, steady = _with_mass(system, engine_for(system, method, engine), start, q, v)
     made = provenance.of(system, method, steady=steady, why=why, engine="xla", singular=singular)
     return Problem(system, method, q, v, start, end, is_traced, engine, made, seen if seen.count else None, most)
+
+
+def _structured(system: System, is_traced: bool) -> System:
+    """The system with the structure that its solves use."""
+    found = mass_checks.with_structure(system)
+    # whether a mass matrix is positive definite, as sparse multipliers ask, cannot be seen in what is traced
+    return initial_sparse.whole(found) if is_traced and system.constraints and not system.definite else found
 
 
 def _refuse_all_pairs(system: System, method: AbstractMethod) -> None:
@@ -247,7 +254,17 @@ def _first_look(system: System, t: Any, q: Any, v: Any, probe: Any) -> tuple[Any
         local = contact.touching(system, None).local(q)  # of many walls all
         y, w = local.enter(v)
         facing = contact.gaps(system, t, q, v), jax.jacfwd(lambda u: local.wall_rates(t, y, u))(w)
-    return mass, system.raw_energy(t, q, v), initial_state.conditions(system, t, q, v), facing
+    seen = initial_sparse.look(system, t, q, v)
+    seen = at_state.conditions(system, t, q, v) if seen is None else seen
+    return mass, system.raw_energy(t, q, v), seen, facing
+
+
+def _seen(system: System, engine: Engine, t: float, q: Any, v: Any) -> tuple[Any, Any, Any, Any]:
+    """What `_first_look` sees, of small systems with constraints by the function that projects onto these."""
+    if system.mass is None and at_state.suits(system):
+        return *jax.tree.map(np.asarray, engine.call(at_state.state, system, np.float64(t), q, v)), None
+    probe = None if system.mass is None else mass_checks.probe(system).astype(q.dtype)
+    return jax.tree.map(np.asarray, engine.call(_first_look, system, np.float64(t), q, v, probe))
 
 
 def _warn_of_sign(detail: str) -> None:
@@ -258,12 +275,21 @@ def _warn_of_sign(detail: str) -> None:
     )
 
 
+def _with_conditions(
+    system: System, engine: Engine, t: float, q: Any, v: Any, mass: Any, seen: initial_sparse.Seen
+) -> tuple[System, Any, Any, bool]:
+    """`_with_mass` of a system with many conditions; where their structure cannot be used, with whole matrices."""
+    judged = mass_checks.judged_with_conditions(system, *mass)
+    found = None if judged.mass is None else initial_sparse.consistent(judged, t, q, v, seen)
+    if found is None:
+        return _with_mass(initial_sparse.whole(system), engine, t, q, v)
+    return *found, not np.any(seen.at_rest)
+
+
 def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tuple[System, Any, Any, bool]:
     """The system, marked as having a positive definite mass matrix where the initial state shows one; the state, on
     the constraints to round-off; and whether the constraints let a state at rest stay."""
-    probe = None if system.mass is None else mass_checks.probe(system).astype(q.dtype)
-    found: Any = engine.call(_first_look, system, np.float64(t), q, v, probe)
-    mass, energy, seen, facing = jax.tree.map(np.asarray, found)
+    mass, energy, seen, facing = _seen(system, engine, t, q, v)
     if not np.isfinite(energy):
         raise ValueError(
             f"The energy at the initial state is {energy}: the Lagrangian has no value at "
@@ -272,6 +298,8 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
     if mass is None:
         return system, q, v, True
     if system.mass is not None:
+        if seen is not None:
+            return _with_conditions(system, engine, t, q, v, mass, seen)
         held, miss = mass
         judged = mass_checks.judged(system, held, miss, "the initial state q0")
         if judged.mass is not None and not judged.definite:

@@ -99,18 +99,26 @@ def eliminate(a: Float[Array, "n n"]) -> tuple[Factored, Flag]:
     if n > UNROLLED:
         pivots = jnp.diagonal(jnp.linalg.cholesky(0.5 * (a + a.T))) ** 2  # NaN where it is not positive definite
         return ("general", jsl.lu_factor(a)), jnp.all(pivots > _LOST_PIVOT * jnp.abs(jnp.diagonal(a)))
-    rows = [[a[i, j] for j in range(n)] for i in range(n)]
-    inverse = []
+    held = eliminate_small(a)
     good = jnp.bool_(True)
     for j in range(n):
         # a pivot of the size of rounding in its row counts as zero
-        good = good & (rows[j][j] > _LOST_PIVOT * jnp.abs(a[j, j]))
+        good = good & (held[1][0][j][j] > _LOST_PIVOT * jnp.abs(a[j, j]))
+    return held, good
+
+
+def eliminate_small(a: Float[Array, "n n"]) -> Factored:
+    """A factorisation of a small matrix near a positive definite one, written out, without exchanging rows."""
+    n = a.shape[-1]
+    rows = [[a[i, j] for j in range(n)] for i in range(n)]
+    inverse = []
+    for j in range(n):
         inverse.append(1.0 / rows[j][j])
         for i in range(j + 1, n):
             rows[i][j] = rows[i][j] * inverse[j]
             for k in range(j + 1, n):
                 rows[i][k] = rows[i][k] - rows[i][j] * rows[j][k]
-    return ("eliminated", (rows, inverse)), good
+    return ("eliminated", (rows, inverse))
 
 
 def eliminate_or_pass(a: Float[Array, "n n"], passes: bool) -> tuple[Factored, Flag]:

@@ -12,8 +12,9 @@ from jax.core import Tracer
 from jaxtyping import Array
 
 from holonomy.systems import lagrangian, mass_structure, structured_solve
-from holonomy.systems.dense_solve import UNROLLED
-from holonomy.systems.mass_structure import MassStructure
+from holonomy.systems.constraints.structure import FEWEST, FEWEST_SPARSE
+from holonomy.systems.dense_solve import RANK, UNROLLED
+from holonomy.systems.mass_structure import LARGEST_DENSE, MassStructure
 from holonomy.systems.replace import replace
 from holonomy.types import AnyArray, AnyPoint, AnyTangent, Number, Point, Scalar, Tangent
 
@@ -28,13 +29,36 @@ _SAID = 5  # coordinates that a message names
 def with_structure(system: System) -> System:
     """The system with the structure that its solves use, where it has one worth using.
 
-    Small matrices are factored in straight-line code, which is as fast; systems with constraints or an acceleration of
-    their own do not solve with the mass matrix alone.
+    Small matrices are factored in straight-line code, which is as fast; systems with an acceleration of their own do
+    not solve with the mass matrix alone, nor do those with constraints, unless these are many and sparse.
     """
-    if system.constraints or system.direct is not None or not system.flat or system.space.dim <= UNROLLED:
+    few = system.direct is not None or not system.flat or system.space.dim <= UNROLLED
+    if few or (system.constraints and not _many_conditions(system)):
         return system if system.mass is None else replace(system, mass=None)
     found = mass_structure.find(system)
+    if system.constraints:
+        return replace(system, mass=found if _solves_conditions(found) else None)
     return replace(system, mass=found if found.solvable else None)
+
+
+def _many_conditions(system: System) -> bool:
+    """Whether conditions are so many that their structure matters, and all can be held with sparse multipliers: walls,
+    redundant conditions, and steps through singular positions need whole matrices."""
+    given = system.constraints
+    whole = given.walls.total or given.equations.ranks is not None or given.treatment.passes
+    return given.equations.total > FEWEST and not whole
+
+
+def _solves_conditions(found: MassStructure) -> bool:
+    """Whether a mass matrix and conditions of this structure are solved with it."""
+    conditions = found.conditions
+    if conditions is None or not conditions.solvable or not found.solvable:
+        return False
+    if conditions.pairs is not None and conditions.total <= FEWEST_SPARSE:
+        return False
+    # of a sparse mass matrix the entries must be at hand, to find a matrix near that of the multipliers
+    whole = found.kind == "sparse" and found.pairs is None
+    return conditions.direct or (found.size > LARGEST_DENSE and not whole)
 
 
 def probe(system: System) -> np.ndarray:
@@ -66,13 +90,21 @@ def regular(system: System, t: Number, q: AnyPoint, v: AnyTangent) -> System:
 
     Raises a ValueError where no acceleration is determined there. What is being traced is not looked at.
     """
-    from holonomy.systems.constraints import massless
+    from holonomy.systems.constraints import massless, sparse
 
     structured = with_structure(system)
     if structured.mass is None:
         return massless.regular(system, t, q, v)
     if any(isinstance(x, Tracer) for x in jax.tree.leaves((system, t, q, v))):
-        return structured
+        return massless.regular(system, t, q, v) if system.constraints else structured
+    if system.constraints:
+        found = seen(structured, t, jnp.asarray(q), jnp.asarray(v), probe(system))
+        judge = judged_with_conditions(structured, *found)
+        if judge.mass is not None:
+            pivots = np.asarray(sparse.independence_at(judge, t, jnp.asarray(q), jnp.asarray(v)))
+            if np.all(pivots > RANK**2):  # of conditions that follow from others, whole matrices find the multipliers
+                return judge
+        return massless.regular(system, t, q, v)
     return judged(structured, *seen(structured, t, jnp.asarray(q), jnp.asarray(v), probe(system)), "q")
 
 
@@ -99,6 +131,16 @@ def judged(system: System, held: AnyArray | None, miss: Number, called: str) -> 
     if system.mass.kind == "sparse" and not definite:
         return replace(system, mass=None)  # elimination without exchanges is for positive definite matrices
     return system if definite == system.definite else replace(system, definite=definite)
+
+
+def judged_with_conditions(system: System, held: AnyArray | None, miss: Number) -> System:
+    """The system with its structure where its mass matrix is positive definite; otherwise whole matrices are used,
+    which tell whether the conditions determine the motion."""
+    try:
+        found = judged(system, held, miss, "q")
+    except ValueError:
+        return replace(system, mass=None)
+    return found if found.definite else replace(found, mass=None)
 
 
 def _diagonal(system: System, structure: MassStructure, entries: np.ndarray, called: str) -> bool:

@@ -7,7 +7,7 @@ is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,10 @@ import scipy.sparse as sparse
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from holonomy.systems import tracing
+from holonomy.systems.constraints import structure as condition_structure
+from holonomy.systems.constraints.structure import ConditionStructure
 from holonomy.systems.elimination import Elimination, eliminate_sparsely
+from holonomy.trace.affine import separates
 from holonomy.trace.by_value import ByValue
 from holonomy.trace.function import Function, trace
 from holonomy.trace.hessian_pattern import Pattern, Sets, hessian_pattern
@@ -45,7 +48,8 @@ class MassStructure:
     each side of the diagonal of a band; `entries`, how many can differ from zero; `order`, the coordinates in the
     order in which the matrix has this form, where that is not their own; `starts`, where the blocks begin in it;
     `border`, the coordinates of an arrow that couple to others; `pairs`, of a sparse matrix that stays sparse when it
-    is eliminated, as that of a tree does, the places of its entries above the diagonal.
+    is eliminated, as that of a tree does, the places of its entries above the diagonal; `conditions`, the structure of
+    the system's constraints, None where it has no equations.
     """
 
     kind: str
@@ -59,6 +63,7 @@ class MassStructure:
     starts: ByValue | None = None
     border: ByValue | None = None
     pairs: ByValue | None = None
+    conditions: ConditionStructure | None = None
 
     def __str__(self) -> str:
         form = self.kind
@@ -74,7 +79,8 @@ class MassStructure:
         named = {"t": "the time", "q": "positions", "v": "velocities", "p": "parameters"}
         moving = [named[name] for name in self.depends]
         said = f"depends on {', '.join(moving)}" if moving else "constant"
-        return f"{form}, {said}, {self.size} coordinates"
+        held = "" if self.conditions is None else f"; {self.conditions}"
+        return f"{form}, {said}, {self.size} coordinates{held}"
 
     @property
     def block_starts(self) -> np.ndarray:
@@ -105,7 +111,28 @@ class MassStructure:
 
 
 def find(system: System) -> MassStructure:
-    """The structure of a system's mass matrix; on a space whose points are not their own coordinates it is dense."""
+    """The structure of a system's mass matrix and of its conditions; on a space whose points are not their own
+    coordinates both are dense."""
+    found = _of_mass(system)
+    if not system.constraints.equations.total:
+        return found
+    return replace(found, conditions=condition_structure.find(system, _inverse_pattern(found)))
+
+
+def _inverse_pattern(found: MassStructure) -> Sets | None:
+    """Which entries of the inverse can differ from zero, where few can."""
+    if found.kind == "diagonal":
+        return sparse.eye_array(found.size, dtype=bool, format="csr")
+    if found.kind != "block-diagonal":
+        return None
+    sizes = np.diff(np.append(found.block_starts, found.size))
+    places = np.split(found.permutation, np.cumsum(sizes)[:-1])
+    row = np.concatenate([np.repeat(one, one.size) for one in places])
+    column = np.concatenate([np.tile(one, one.size) for one in places])
+    return sparse.csr_array((np.ones(row.size, bool), (row, column)), shape=(found.size, found.size))
+
+
+def _of_mass(system: System) -> MassStructure:
     example: Any = tracing.Frame(system.coordinates, system.parameters, system.space, system.parametric).example(
         velocity=True
     )
@@ -216,10 +243,14 @@ def _wired(program: Any, types: Any, constants: Any) -> tuple[tuple[str, ...], b
         return jax.jvp(lambda w: jax.grad(value)(w, t, q, *others), (v,), (u,))[1]
 
     t, q, v, *rest = example
-    moves, presses = trace(momentum, example), trace(pull, example)
+    moves = trace(momentum, example)
     matrix = trace(product, [t, q, v, v, *rest])
     depends = [name for slot, name in enumerate("tqv") if matrix.program.depends_on(slot)]
     if any(matrix.program.depends_on(4 + k) for k in range(len(types) - 3)):
         depends.append("p")
     inert = not moves.program.depends_on(0) and not moves.program.depends_on(1)
-    return tuple(depends), inert, inert and "v" not in depends and not presses.program.depends_on(2)
+    if not inert or "v" in depends:
+        return tuple(depends), inert, False
+    # the form mostly says it; tracing the derivative of a long potential takes longer than all the rest
+    separable = separates(program, 1, 2) or not trace(pull, example).program.depends_on(2)
+    return tuple(depends), inert, separable

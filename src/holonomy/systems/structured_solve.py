@@ -107,6 +107,25 @@ def _block_places(structure: MassStructure) -> tuple[np.ndarray, np.ndarray]:
     return np.where(filled, starts[:, None] + inner, 0), filled
 
 
+def diagonal(structure: MassStructure, product: Product, like: Vector) -> Vector:
+    """The diagonal of the matrix, of kinds whose entries are used."""
+    held = entries(structure, product, like)
+    assert held is not None
+    n, k = structure.size, structure.width
+    if structure.kind == "diagonal":
+        return held
+    if structure.kind == "sparse":
+        return held[:n]
+    if structure.kind == "arrow":
+        border = structure.border_places
+        return held[0].at[border].set(held[1 + np.arange(border.size), border])
+    order = structure.permutation
+    if structure.kind == "banded":
+        return jnp.zeros_like(like).at[order].set(held[k])
+    places, filled = _block_places(structure)
+    return jnp.zeros_like(like).at[order[places[filled]]].set(jnp.diagonal(held, axis1=1, axis2=2)[filled])
+
+
 def multiplied(structure: MassStructure, held: Array, u: Vector) -> Vector:
     """The product with a vector, from the entries."""
     if structure.kind == "diagonal":

@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import Adaptive, initial_state, simulate
+from holonomy.motion import Adaptive, simulate
 from holonomy.systems import System, lagrangian
+from holonomy.systems.constraints import at_state
 from holonomy.systems.constraints.add import displacements
 from holonomy.systems.constraints.kkt import accelerate
 from holonomy.testing.failure import judge
@@ -26,7 +27,7 @@ CHECKS = {
     "motion": "two unrelated methods move it alike",
 }
 
-conditions = eqx.filter_jit(initial_state.conditions)
+conditions = eqx.filter_jit(at_state.conditions)
 
 
 def check_system(

@@ -1,4 +1,4 @@
-r"""Which second derivatives of a traced function by one of its inputs can differ from zero.
+r"""Which first and second derivatives of a traced function by one of its inputs can differ from zero.
 
 For each element of each array in the program the set of components of the input is followed on which it depends. An
 operation that is linear adds nothing to the Hessian; a product adds the pairs of the sets of its factors, and any other
@@ -59,11 +59,38 @@ def hessian_pattern(function: Function, arguments: Sequence[Any], variable: int,
     `arguments` are the inputs, one leaf each, of which only shapes and types count. None where the pattern has more
     than `most` entries, or a set is not followed without making as many.
     """
+    return _pattern(function.program, *_inputs(function, arguments), variable, most)
+
+
+def jacobian_pattern(function: Function, arguments: Sequence[Any], variable: int, most: int) -> Pattern | None:
+    """The pattern of the Jacobian of a function with one array as value, by the input with number `variable`.
+
+    A row for each element of the value. None where a set is not followed without making more than `most` entries.
+    """
+    return _jacobian(function.program, *_inputs(function, arguments), variable, most)
+
+
+@lru_cache(maxsize=64)
+def _jacobian(program: Program, types: Any, whole: Any, variable: int, most: int) -> Pattern | None:
+    slots = slot_types(program, types)
+    shapes = [shape for shape, _ in slots]
+    try:
+        followed = _Followed(program, shapes, dict(whole), variable, most, second=False)
+    except _Full:
+        return None
+    out = program.outputs[0]
+    found = followed.sets[out] if isinstance(out, int) else None
+    rows = int(np.prod(shapes[out] if isinstance(out, int) else np.shape(out.value), dtype=int))
+    return Pattern(sparse.csr_array((rows, followed.size), dtype=bool) if found is None else sparse.csr_array(found))
+
+
+def _inputs(function: Function, arguments: Sequence[Any]) -> tuple[Any, Any]:
+    """Shapes and types of the inputs, the constants last, and the values of constants that are integers."""
     inputs = (*arguments, *function.constants)
     types = tuple((tuple(x.shape), str(x.dtype)) for x in map(jax.typeof, inputs))
     first = len(arguments)
     whole = tuple((first + k, _whole(c)) for k, c in enumerate(function.constants) if types[first + k][1][0] in "iub")
-    return _pattern(function.program, types, whole, variable, most)
+    return types, whole
 
 
 def _whole(constant: Any) -> ByValue | None:
@@ -83,9 +110,15 @@ class _Followed:
     """A program with the sets of its slots, None where an array does not depend on the input."""
 
     def __init__(
-        self, program: Program, shapes: list[tuple[int, ...]], whole: dict[int, Any], variable: int, most: int
+        self,
+        program: Program,
+        shapes: list[tuple[int, ...]],
+        whole: dict[int, Any],
+        variable: int,
+        most: int,
+        second: bool = True,
     ):
-        self.program, self.shapes, self.most = program, shapes, most
+        self.program, self.shapes, self.most, self.second = program, shapes, most, second
         self.size = int(np.prod(shapes[variable], dtype=int))
         self.integers = _Integers(program, whole)
         self.pattern: Sets = sparse.csr_array((self.size, self.size), dtype=bool)
@@ -204,14 +237,14 @@ class _Followed:
     def _unknown(self, given: list[Any], out: Any) -> list[Sets | None]:
         components = np.unique(np.concatenate([s.indices for s in given if s is not None]))
         count = sum(int(np.prod(shape, dtype=int)) for shape in out)
-        self._refuse(components.size * max(count, components.size))
+        self._refuse(components.size * (max(count, components.size) if self.second else count))
         row = sparse.csr_array((np.ones(components.size, bool), components, [0, components.size]), (1, self.size))
         self._couple(row, row)
         return [self._moved([row], [(1,)], np.zeros(shape, int)) for shape in out]
 
     def _couple(self, a: Sets | None, b: Sets | None) -> None:
         """Add the pairs of the sets of the same element."""
-        if a is None or b is None:
+        if a is None or b is None or not self.second:
             return
         self._refuse(int(np.dot(np.diff(a.indptr).astype(float), np.diff(b.indptr).astype(float))))
         pairs = a.T @ b

@@ -70,9 +70,9 @@ def test_andrews_squeezing_mechanism(method):
 STEPS = (64, 256, 1024, 4096)
 
 
-def multipliers_with_a_fixed_tolerance(tolerance):
+def multipliers_with_a_fixed_tolerance(tolerance, steps=STEPS):
     """Errors of λ on a circle for ever smaller steps, by a code that stops Newton's iteration at a tolerance."""
-    return [worst_multiplier(*from_angles([1.2], [0.5]), 1.0, n, tolerance) for n in STEPS]
+    return [worst_multiplier(*from_angles([1.2], [0.5]), 1.0, n, tolerance) for n in steps]
 
 
 def multipliers_of_ours():
@@ -92,7 +92,12 @@ def test_a_fixed_tolerance_makes_multipliers_worse_with_smaller_steps():
     assert fixed[3] > 3 * fixed[2] > 6 * fixed[1]
     np.testing.assert_allclose(np.log2(np.array(ours[:-1]) / np.array(ours[1:])), 4.0, atol=0.1)
     assert ours[3] < 1e-3 * fixed[3]
-    np.testing.assert_allclose(ours[:3], multipliers_with_a_fixed_tolerance(None)[:3], rtol=1e-2)
+    np.testing.assert_allclose(ours[:3], multipliers_with_a_fixed_tolerance(None, STEPS[:3]), rtol=1e-2)
+
+
+def test_the_iteration_of_the_other_code_ends_where_nothing_is_left_to_correct():
+    """At rest every correction is exactly zero, and none is smaller than the one before."""
+    assert worst_multiplier(np.array([0.0, -1.0]), np.zeros(2), 1.0, 4, None) < 1e-14
 
 
 def test_stiff_damping_and_driving_under_a_constraint():

@@ -10,14 +10,16 @@ from holonomy.motion.methods.runge_kutta import AbstractRungeKutta
 from holonomy.motion.methods.splitting import AbstractSplitting
 from holonomy.systems import System
 from holonomy.systems.bodies import World
-from holonomy.trace.lowering.limits import Limits
+from holonomy.trace.lowering.limits import ARRAYS, FEW_ARRAYS, TAKEN_APART, Limits
 from holonomy.trace.native.engine import Engine
 
 # Above this a machine function of single numbers grows faster than what it saves; XLA works on whole arrays.
 LARGEST = 12
 # The same for steps whose work grows like the size of the system: explicit ones of systems that bring an acceleration
 # of their own, and those, of Gauss too, of systems whose mass matrix is diagonal.
-LARGEST_DIRECT = 128
+LARGEST_DIRECT = 32
+# Between these, work on whole arrays is faster unless the system is written number by number.
+LARGEST_TAKEN_APART = 128
 # The same for rods that are held along geodesics, a few of which are solved in straight-line code.
 LARGEST_RIGID = 40
 # Arrays of all walls stay in memory, what concerns the few that are looked at is taken apart.
@@ -37,4 +39,9 @@ def engine_for(system: System, method: AbstractMethod, wanted: str | None) -> En
     if rigid is not None:  # the integrals over cells are sums of hundreds of terms, better as arrays
         largest = 0 if {"areas", "volumes"} & set(rigid.kinds) else LARGEST_RIGID
     limits = MANY_WALLS if system.constraints.walls.window else None
-    return Engine(wanted, small=method.scalar and system.space.point_dim <= largest, limits=limits)
+    small = method.scalar and system.space.point_dim <= largest
+    if linear and method.scalar and not small:
+        if system.space.point_dim <= LARGEST_TAKEN_APART:
+            return Engine(wanted, limits=(FEW_ARRAYS, Limits()))
+        return Engine(wanted, limits=(ARRAYS, *TAKEN_APART) if wanted == "native" else ARRAYS)
+    return Engine(wanted, small=small, limits=limits)

@@ -18,7 +18,8 @@ from holonomy.motion.methods.geodesic_state import GeodesicState
 from holonomy.motion.methods.rattle_geodesic import pulled_by_sizes, sizes_violated
 from holonomy.motion.save_times import Plan
 from holonomy.systems import System, World
-from holonomy.systems.constraints.conditions import all_equations
+from holonomy.systems.constraints import sparse
+from holonomy.systems.constraints.conditions import Held, all_equations
 from holonomy.systems.constraints.kkt import of_all_walls
 from holonomy.systems.in_chart import Local
 from holonomy.systems.quantities import pull_and_momentum
@@ -149,7 +150,7 @@ def look(system: System, method: AbstractMethod, t: Number, state: State) -> Sna
     every = all_equations(local)
     gaps, rates = every.position(t, y), every.rates(t, y, w)
     if system.flat and every.count:
-        pull = jnp.abs(pull) + jnp.sum(jnp.abs(every.normals(t, y)), axis=0)
+        pull = jnp.abs(pull) + _pulled(local, every, t, y)
     touch = system.constraints.touch
     if touch is not None:
         gaps = jnp.concatenate([gaps, wall_violations(local, t, y)])
@@ -162,6 +163,14 @@ def look(system: System, method: AbstractMethod, t: Number, state: State) -> Sna
     violation = jnp.stack(worst)
     forces = of_all_walls(system.constraints, method.multipliers(system, t, state))
     return Snapshot(q, v, energy, momentum, pull, forces, violation)
+
+
+def _pulled(local: Local, every: Held, t: Any, y: Any) -> Any:
+    """How strongly the equations act on each coordinate."""
+    both = sparse.structures(local)
+    if both is None:
+        return jnp.sum(jnp.abs(every.normals(t, y)), axis=0)
+    return sparse.strengths(both[1], sparse.normals(every, t, y), y)
 
 
 def wall_violations(local: Local, t: Number, y: Vector) -> Float[Array, " walls"]:
@@ -365,7 +374,11 @@ def consistent(system: System, t: Number, q: Point, v: Tangent) -> Count:
         return jnp.where(jnp.all(near), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))
     outside = near
     every = all_equations(local)
-    sizes = jnp.sqrt(jnp.sum(every.normals(t, y) ** 2, axis=1))
+    both = sparse.structures(local)
+    if both is None:
+        sizes = jnp.sqrt(jnp.sum(every.normals(t, y) ** 2, axis=1))
+    else:
+        sizes = sparse.sizes(both[1], sparse.normals(every, t, y), y)
     near = jnp.abs(every.rates(t, y, w)) <= CLOSE * sizes * (1.0 + jnp.max(jnp.abs(v)))
     if m := every.counts[0]:
         near = near.at[:m].set(

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.method_table import Properties
-from holonomy.motion.methods import geodesic_state, phase_state, rattle_geodesic
+from holonomy.motion.methods import geodesic_state, phase_state, rattle_geodesic, rattle_sparse
 from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.compositions import COMPOSITIONS
 from holonomy.motion.methods.geodesic_state import GeodesicState
@@ -21,7 +21,7 @@ from holonomy.motion.methods.rattle_geodesic import moves_along_geodesics
 from holonomy.motion.methods.splitting_flows import Durations
 from holonomy.systems import System
 from holonomy.systems.bodies import World
-from holonomy.systems.constraints import project
+from holonomy.systems.constraints import project, sparse
 from holonomy.systems.result_code import Code
 from holonomy.types import Multipliers, Point, Tangent, Time
 
@@ -166,6 +166,11 @@ class Rattle(AbstractMethod):
         local = system.local(now.anchor)
         held = local.hold(t, now.y, now.stages[0])
         assert held is not None
+        if sparse.structures(local) is not None:
+            done = rattle_sparse.step(local, held, t, h, now, state.multipliers)
+            return RattleState(
+                phase_state.summed(now, done.move, done.kick, done.w[None], h), done.multipliers
+            ), done.status
         move, w, multipliers, status = to_surface(local, held, t, h, now, state.multipliers, self.iteration == "newton")
         kick = kick_of(local, held, t, h, now, move, w, multipliers)
         y, p = now.y + (now.y_low + move), now.p + (now.p_low + kick)

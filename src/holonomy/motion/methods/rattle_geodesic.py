@@ -24,9 +24,10 @@ from jaxtyping import Array, Float
 from holonomy.motion.methods.base import Status
 from holonomy.motion.methods.geodesic_state import GeodesicState, damped, drifted, kicked
 from holonomy.motion.methods.splitting_flows import Durations
-from holonomy.root_finding import newton
+from holonomy.root_finding import newton, newton_along
 from holonomy.systems import System
 from holonomy.systems.bodies import World
+from holonomy.systems.bodies.many_vertices import sign_of
 from holonomy.systems.bodies.rigid_elements import RigidElements, Slopes
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.result_code import Code
@@ -109,6 +110,9 @@ def _single(
         ahead = rigid.factor_between(rigid.slopes(world, x), rigid.carried(world, x, slopes))
         return lengths.divided(rigid.solve(ahead, value))
 
+    if not own and rigid.sharing is not None and state.q_low is None and sign_of(world.point_space) == 0:
+        multipliers, found, count = _straight(world, lengths, state, pull, slopes)
+        return _ended(world, t + h, lengths, moved(multipliers), found, count)
     rounding = rigid.rounding(world, q)
     multipliers, found, count = newton(
         lambda z: rigid.values(world, moved(z).q),
@@ -120,11 +124,44 @@ def _single(
         # the matrix of a long chain is so ill-conditioned that a frozen one does not converge
         direction_at=direction_at if own or rigid.sharing is not None else None,
     )
-    new = moved(multipliers)
-    new = kicked(new, 0.5 * h * world.pull(t if own else t + h, new.q))
+    return _ended(world, t if own else t + h, lengths, moved(multipliers), found, count)
+
+
+def _ended(
+    world: World, t: Any, lengths: _Lengths, new: GeodesicState, found: Any, count: Any
+) -> tuple[GeodesicState, Status]:
+    """The state after the second kick, with velocities that keep all sizes."""
+    rigid = world.rigid
+    assert rigid is not None
+    new = kicked(new, 0.5 * lengths.coordinates * world.pull(t, new.q))
     new = kicked(new, -rigid.forbidden(world, rigid.slopes(world, new.q), new.v))
     code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
     return new, Status(code, count)
+
+
+def _straight(world: World, lengths: _Lengths, state: GeodesicState, pull: Any, slopes: Slopes) -> tuple[Any, Any, Any]:
+    """The multipliers of many conditions in flat space, found with places by components, as they lie in memory."""
+    q, v, last = state[:3]
+    rigid, h = world.rigid, lengths.coordinates
+    assert rigid is not None
+
+    def rows(z: Any) -> Any:
+        return world.points(z).T
+
+    def flat(x: Any) -> Any:
+        return jnp.concatenate([x.T.reshape(-1), q[x.size :]])
+
+    def shift(multipliers: Any) -> Any:
+        return 0.5 * h * h * rows(rigid.spread(world, slopes, multipliers, v))
+
+    def correction(x: Any) -> Any:
+        at = flat(x)
+        ahead = rigid.factor_between(rigid.slopes(world, at), slopes)
+        return lengths.divided(rigid.solve(ahead, rigid.values(world, at)))
+
+    base = rows(q + h * (v + pull))
+    size = jnp.max(jnp.abs(q)) if rigid.parts is None else rows(rigid.rounding(world, q))
+    return newton_along(correction, shift, lambda x: rigid.values(world, flat(x)), base, last, size)
 
 
 def ended(world: World, before: Point, new: GeodesicState, status: Status) -> tuple[GeodesicState, Status]:
@@ -136,7 +173,7 @@ def ended(world: World, before: Point, new: GeodesicState, status: Status) -> tu
     rigid = world.rigid
     assert rigid is not None
     first, second = rigid.slopes(world, before), rigid.slopes(world, new.q)
-    good = rigid.independence(first, second) > RANK**2
+    good = rigid.independent(first, second, RANK**2)
     code = jnp.where((status.code == Code.ok) & ~good, jnp.int32(Code.rank_change), status.code)
     q, v = world.recentred(new.q, new.v)
     if new.q_low is not None and new.v_low is not None:

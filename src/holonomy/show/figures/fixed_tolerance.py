@@ -57,7 +57,7 @@ def worst_multiplier(q: np.ndarray, v: np.ndarray, span: float, steps: int, tole
             size = np.max(np.abs(change[:4]))
             z = z - change
             count += 1
-            if tolerance is None and size > 0.5 * last and size < 1e-10:
+            if tolerance is None and size >= 0.5 * last and size < 1e-10:
                 break
             if count > 4:
                 inverse, count = np.linalg.inv(jacobian(z, h, q)), 0

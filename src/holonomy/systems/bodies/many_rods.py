@@ -25,6 +25,7 @@ from holonomy.types import Number, Point, Tangent
 if TYPE_CHECKING:
     from holonomy.systems.bodies.world import World
 
+Lengths = Float[Array, " rods"]
 Points = Float[Array, "vertices point"]
 Ends = tuple[Float[Array, "point rods"], ...]
 
@@ -34,17 +35,26 @@ def applies(space: AbstractSpace, elements: Elements) -> bool:
     return sign_of(space) is not None and len(elements) >= FEWEST
 
 
-def lengths(space: AbstractSpace, x: Points, ends: np.ndarray) -> Float[Array, " rods"]:
-    """The distances of the ends of each rod."""
+def stretches(space: AbstractSpace, x: Points, ends: np.ndarray, wanted: Lengths) -> Lengths:
+    r"""By how much the distances d of the ends of each rod exceed the lengths l that are wanted.
+
+    In flat space \((d^2 - l^2)/2l\), which vanishes with the same differential and takes no root.
+    """
     sign, radius = _known(space)
+    if sign == 0:
+        apart = columns(x.T, ends[:, 0]) - columns(x.T, ends[:, 1])
+        return 0.5 * (_square(apart) / wanted - wanted)
     a, b = (columns(x.T, column) / radius for column in ends.T)
     q = _chord(sign, a, b)
-    return (2.0 * radius * ratio_of_lengths(q, sign) * jnp.sqrt(q))[0]
+    return (2.0 * radius * ratio_of_lengths(q, sign) * jnp.sqrt(q))[0] - wanted
 
 
-def gradients(space: AbstractSpace, x: Points, ends: np.ndarray) -> tuple[Ends, Ends]:
-    """The gradients of the lengths at both ends of each rod, as covectors and as vectors, by components."""
+def gradients(space: AbstractSpace, x: Points, ends: np.ndarray, wanted: Lengths) -> tuple[Ends, Ends]:
+    """The gradients of the stretches at both ends of each rod, as covectors and as vectors, by components."""
     sign, radius = _known(space)
+    if sign == 0:
+        along = (columns(x.T, ends[:, 1]) - columns(x.T, ends[:, 0])) * (1.0 / wanted)[None]
+        return (-along, along), (-along, along)
     a, b = (columns(x.T, column) / radius for column in ends.T)
     q = _chord(sign, a, b)
     size = 0.5 / jnp.sqrt(q * (1.0 - sign * q))
@@ -66,6 +76,8 @@ def columns(x: Float[Array, "*rows n"], index: np.ndarray) -> Array:
 def moved(world: World, h: Number | Float[Array, " vertices"], q: Point, v: Tangent) -> tuple[Point, Tangent]:
     """Every vertex moved along its geodesic for the time h, or each for its own."""
     each = h if isinstance(h, Array) and h.ndim > 0 else None
+    if each is None and sign_of(world.point_space) == 0 and q.shape[0] == world.count * world.point_space.point_dim:
+        return q + h * v, v
     if sign_of(world.point_space) is not None and world.count >= FEWEST:
         many = ManyVertices(world, None)
         return many.leave(q, *many.drift(h if each is None else each[None], *many.enter(q, v)))
@@ -80,6 +92,14 @@ def _known(space: AbstractSpace) -> tuple[int, Number]:
     sign = sign_of(space)
     assert sign is not None
     return sign, radius_of(space)
+
+
+def _square(apart: Array) -> Array:
+    """The sums of squares over components, written out so that they are part of the loop over rods."""
+    total = apart[0] * apart[0]
+    for k in range(1, apart.shape[0]):
+        total = total + apart[k] * apart[k]
+    return total
 
 
 def _chord(sign: int, a: Array, b: Array) -> Array:

@@ -36,7 +36,7 @@ from holonomy.systems.bodies.shared_vertices import (
 from holonomy.systems.dense_solve import UNROLLED, Factored, back_substitute, factor, least_pivot
 from holonomy.systems.elimination import Factors
 from holonomy.systems.tridiagonal import Tridiagonal
-from holonomy.types import AnyArray, Number, Point, Scalar, Tangent
+from holonomy.types import AnyArray, Flag, Number, Point, Scalar, Tangent
 
 if TYPE_CHECKING:
     from holonomy.systems.bodies.world import World
@@ -71,7 +71,7 @@ class RigidElements(eqx.Module):
     @property
     def sizes(self) -> Values:
         """The lengths, angles, areas and volumes that are kept."""
-        return jnp.concatenate([jnp.asarray(one.numbers)[:, -1] for one in self.elements])
+        return jnp.concatenate([_wanted(one) for one in self.elements])
 
     def label(self, row: int) -> str:
         """A condition in words."""
@@ -86,12 +86,18 @@ class RigidElements(eqx.Module):
         x = world.points(q)
         space = world.point_space
         parts = [
-            many_rods.lengths(space, x, one.vertices)
+            many_rods.stretches(space, x, one.vertices, _wanted(one))
             if kind == "rods" and many_rods.applies(space, one)
-            else jax.vmap(measure(space, kind))(corners(x, one))
+            else jax.vmap(measure(space, kind))(corners(x, one)) - _wanted(one)
             for kind, one in zip(self.kinds, self.elements, strict=True)
         ]
-        return jnp.concatenate(parts) - self.sizes
+        return jnp.concatenate(parts)
+
+    def deviations(self, world: World, q: Point) -> Values:
+        """By how much sizes differ from those that are kept; `values` agrees with it near zero."""
+        x, space = world.points(q), world.point_space
+        every = zip(self.kinds, self.elements, strict=True)
+        return jnp.concatenate([jax.vmap(measure(space, kind))(corners(x, one)) - _wanted(one) for kind, one in every])
 
     def rounding(self, world: World, q: Point) -> Point:
         """For every coordinate the size to whose rounding it is known.
@@ -114,15 +120,16 @@ class RigidElements(eqx.Module):
         found = Slopes([], [])
         for kind, one in zip(self.kinds, self.elements, strict=True):
             if kind == "rods" and many_rods.applies(space, one):
-                covectors, rises = many_rods.gradients(space, x, one.vertices)
+                covectors, rises = many_rods.gradients(space, x, one.vertices, _wanted(one))
             else:
                 at = corners(x, one)
                 slope = jax.vmap(jax.grad(measure(space, kind)))(at)
                 rise = jax.vmap(jax.vmap(space.sharp))(at, slope)
                 covectors, rises = (tuple(z[:, c].T for c in range(at.shape[1])) for z in (slope, rise))
-            masses = [energies.take(jnp.asarray(world.masses, q.dtype), c) for c in one.vertices.T]
+            light = 1.0 / jnp.asarray(world.masses, q.dtype)
+            inverses = [many_rods.columns(light, c) for c in one.vertices.T]
             found.covectors.append(covectors)
-            found.ways.append(tuple(rise / mass[None] for rise, mass in zip(rises, masses, strict=True)))
+            found.ways.append(tuple(rise * inverse[None] for rise, inverse in zip(rises, inverses, strict=True)))
         return found
 
     def carried(self, world: World, q: Point, slopes: Slopes) -> Slopes:
@@ -250,6 +257,13 @@ class RigidElements(eqx.Module):
             return self.sharing.elimination.solve(factors, b)
         return back_substitute(factors, b)
 
+    def independent(self, first: Slopes, second: Slopes, least: float) -> Flag:
+        """Whether the pivots that `independence` is about are all above this part of their diagonal entries."""
+        if isinstance(self.sharing, Following):
+            diagonal, forth, back = self._tridiagonal(first, second)
+            return Tridiagonal(diagonal, 0.5 * (forth + back), 0.5 * (forth + back)).independent(least)
+        return self.independence(first, second) > least
+
     def independence(self, first: Slopes, second: Slopes) -> Scalar:
         """The least pivot of the symmetric part of the products of differentials at two configurations over its
         diagonal entry; not positive, or NaN, where differentials became dependent in between."""
@@ -316,6 +330,11 @@ class RigidElements(eqx.Module):
             return sum(shared, zero)
 
         return jnp.stack([jnp.stack([entry(a, b) for b in rows]) for a in rows])
+
+
+def _wanted(one: Elements) -> Values:
+    """The sizes of elements that are kept."""
+    return jnp.asarray(one.numbers)[:, -1]
 
 
 SINGULAR = {"rods": "rod", "angles": "angle", "areas": "cell", "volumes": "cell"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -13,13 +14,17 @@ from jaxtyping import Array, Float
 
 from holonomy.root_finding import SHRINKS, Iterate, iterate
 from holonomy.systems import lagrangian, tracing
+from holonomy.systems.constraints import sparse
 from holonomy.systems.constraints.conditions import LAWS, Equations, Held, Normals, Walls, all_equations
 from holonomy.systems.constraints.kkt import accelerate, spread, with_sliding
+from holonomy.systems.constraints.nearest import FOUND, NEAREST, ON_SURFACE, SETTLED, nearest
 from holonomy.systems.constraints.slip import with_friction
+from holonomy.systems.constraints.sparse import structures
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.parameters import Parameters, number
 from holonomy.systems.replace import replace
+from holonomy.trace.affine import affine_in
 from holonomy.trace.function import Function
 from holonomy.types import (
     AnyPoint,
@@ -34,13 +39,11 @@ from holonomy.types import (
 )
 
 if TYPE_CHECKING:
+    from holonomy.systems.in_chart import Local
     from holonomy.systems.system import System
 
+_VELOCITY = 2  # the place of v among the arguments (t, q, v, p)
 _TRIES = 3  # random states at which a condition on velocities is checked to be affine in v
-_NEAREST = 200  # iterations at most towards the nearest point, which converge linearly
-_ON_SURFACE = 50  # iterations at most of Newton's method onto the surface
-_SETTLED = 1e-12  # moves above this go on, also where they do not shrink
-_FOUND = 1e-9  # a last move above this means that the nearest point was not found
 
 
 def constrain(
@@ -130,6 +133,8 @@ def _refuse_not_affine(system: System, function: Function) -> None:
     """Raise where a velocity constraint is seen not to be affine in v at a few states."""
     if any(isinstance(x, Tracer) for x in jax.tree.leaves((function, system.parameters))):
         return
+    if affine_in(function.program, _VELOCITY):
+        return
     random = np.random.default_rng(0)
     for _ in range(_TRIES):
         q, u, w = (random.normal(size=system.space.point_dim) for _ in range(3))
@@ -166,6 +171,8 @@ def _motion(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
     """Acceleration in the local chart, and the multipliers of all conditions, walls last."""
     local = system.local(q)
     y = local.origin
+    if structures(local) is not None:
+        return accelerate(local, all_equations(local), t, *local.enter(v))
     if not system.constraints.walls.total:
         return least_norm(_matrices(system, t, q, v), all_equations(local).normals(t, y))
     touching = contact.touching(system, contact.at_rest(system, t, q, v)).local(q)
@@ -272,14 +279,15 @@ def project(system: System, t: Number, q: AnyPoint, v: AnyTangent) -> tuple[Poin
     """The nearest consistent state; outside of jit, a ValueError where there is none near."""
     if not system.constraints.equations.total:
         return jnp.asarray(q), jnp.asarray(v)
-    near_q, near_v, gap = _project(system, t, q, v)
+    found = nearest(system, t, q, v)
+    near_q, near_v, gap = _project(system, t, q, v) if found is None else found
     if not isinstance(gap, Tracer) and not bool(np.all(np.asarray(gap) < 1e-8)):
         of = "positions" if not gap[0] < 1e-8 else "velocities"
         raise ValueError(
             f"No state near this one satisfies the constraints on {of} (the best one misses by {float(max(gap)):.3g}). "
             f"Either they contradict each other, or the start is too far away: pass a state closer to the constraints."
         )
-    return near_q, near_v
+    return jnp.asarray(near_q), jnp.asarray(near_v)
 
 
 @eqx.filter_jit
@@ -287,34 +295,67 @@ def _project(system: System, t: Any, q: Any, v: Any) -> Any:
     local = system.local(q)
     y, w = local.enter(v)
     conditions = all_equations(local)
+    if structures(local) is not None:
+        return _projected_sparsely(local, conditions, t, y, w)
     inverse = jnp.linalg.inv(lagrangian.mass_matrix(local.lagrangian, t, y, w))
-    y = _nearest(conditions, inverse, t, y) if conditions.counts[0] else y
+    if conditions.counts[0]:
+        y = _nearest(_moves(conditions, inverse, t), y)
     normals = conditions.normals(t, y)
     for _ in range(2):  # the second removes what rounding left of the first
         across = jnp.linalg.solve(lagrangian.mass_matrix(local.lagrangian, t, y, w), normals.T)
         w = w - across @ _pseudo(normals @ across, conditions.rates(t, y, w))[0]
+    return *local.leave(y, w), _missed(conditions, t, y, w)
+
+
+def _missed(conditions: Held, t: Any, y: Any, w: Any) -> Any:
+    """By how much a state misses the conditions on positions and all conditions, in units of its size."""
     size = 1.0 + jnp.max(jnp.abs(y))
     gap = jnp.max(jnp.abs(conditions.position(t, y)), initial=0.0) / size
     slip = jnp.max(jnp.abs(conditions.rates(t, y, w))) / (1.0 + jnp.max(jnp.abs(w)))
-    return *local.leave(y, w), jnp.stack([gap, slip])
+    return jnp.stack([gap, slip])
 
 
-def _nearest(conditions: Held, inverse: Any, t: Any, start: Any) -> Any:
-    """The point of the constraint surface nearest to `start`; Newton's method alone where that search fails."""
+def _projected_sparsely(local: Local, conditions: Held, t: Any, y: Any, w: Any) -> Any:
+    """The same of many conditions."""
+    both = structures(local)
+    assert both is not None
+    mass, how = sparse.mass_at(local, both[0], t, y, w), both[1].of_positions
+
+    def correct(x: Any, back: Any) -> Any:
+        rows, value = sparse.normals(conditions, t, x, gradient=True), conditions.position(t, x)
+        matrix = sparse.coupling(how, rows, mass, rows, value)
+        solve = matrix.definite_solver(lambda u: rows.push(mass.solve(rows.pull(u))))
+        return mass.solve(rows.pull(solve(rows.push(back) - value)))
+
+    y = _nearest(correct, y) if conditions.counts[0] else y
+    bordered = sparse.bordered_at(local, conditions, t, y, w)
+    for _ in range(2):
+        w = w + bordered.solve(jnp.zeros_like(w), -conditions.rates(t, y, w))[0]
+    return *local.leave(y, w), _missed(conditions, t, y, w)
+
+
+def _moves(conditions: Held, inverse: Any, t: Any) -> Callable[[Any, Any], Any]:
+    """What leads from a point to the surface, orthogonal to it there and beside what leads `back` to the start."""
 
     def correct(y: Any, back: Any) -> Any:
         slope, value = conditions.gradient(t, y), conditions.position(t, y)
         across = inverse @ slope.T
         return across @ _pseudo(slope @ across, slope @ back - value)[0]
 
+    return correct
+
+
+def _nearest(correct: Callable[[Any, Any], Any], start: Any) -> Any:
+    """The point of the constraint surface nearest to `start`; Newton's method alone where that search fails."""
+
     def judge(it: Iterate, new: Any) -> tuple[Any, None, Any]:
         change = jnp.max(jnp.abs(new - it.z))
-        shrinks = (change < SHRINKS * it.change) | (change > _SETTLED) | (it.made < 2)
+        shrinks = (change < SHRINKS * it.change) | (change > SETTLED) | (it.made < 2)
         return change, None, ~((change > 0) & shrinks)
 
     def next_one(_: Any, new: Any) -> Any:
         return new
 
-    near = iterate(lambda y: start + correct(y, y - start), judge, next_one, start, _NEAREST)
-    y = jnp.where(near.change < _FOUND, near.z, start)
-    return iterate(lambda y: y + correct(y, jnp.zeros_like(y)), judge, next_one, y, _ON_SURFACE).z
+    near = iterate(lambda y: start + correct(y, y - start), judge, next_one, start, NEAREST)
+    y = jnp.where(near.change < FOUND, near.z, start)
+    return iterate(lambda y: y + correct(y, jnp.zeros_like(y)), judge, next_one, y, ON_SURFACE).z

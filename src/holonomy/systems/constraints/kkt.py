@@ -16,6 +16,7 @@ from jaxtyping import Array, Float
 
 from holonomy.systems import lagrangian
 from holonomy.systems.constraints.conditions import Constraints, Held, Normals, all_equations, hold
+from holonomy.systems.constraints.sparse import SparseBordered, bordered_at, structures
 from holonomy.systems.dense_solve import Factored, back_substitute, factor, solve
 from holonomy.types import AnyArray, Number, Vector
 
@@ -60,8 +61,10 @@ def with_idle(matrix: Float[Array, "r r"], idle: Array | None) -> Float[Array, "
     return matrix if idle is None else matrix + jnp.diag(idle)
 
 
-def bordered_solve(bordered: Bordered, force: Vector, rate: Array) -> tuple[Vector, Array]:
+def bordered_solve(bordered: Bordered | SparseBordered, force: Vector, rate: Array) -> tuple[Vector, Array]:
     r"""x and \(\mu\) with \(Mx - N^\top\mu = f\) and \(Nx = r\)."""
+    if isinstance(bordered, SparseBordered):
+        return bordered.solve(force, rate)
     if bordered.schur is None or bordered.across is None:
         both = back_substitute(bordered.mass, jnp.concatenate([force, rate]))
         return both[: force.size], both[force.size :]
@@ -75,8 +78,11 @@ def accelerate(local: Local, held: Held, t: Number, y: Vector, w: Vector) -> tup
     force = lagrangian.inertial_force(local.lagrangian, t, y, w)
     if local.applied is not None:
         force = force + local.applied(t, y, w)
-    mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
-    bordered = border(mass, held.normals(t, y), local.definite, held.idle, held.pulls(t, y, w))
+    if structures(local) is not None:
+        bordered = bordered_at(local, held, t, y, w)
+    else:
+        mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
+        bordered = border(mass, held.normals(t, y), local.definite, held.idle, held.pulls(t, y, w))
     return bordered_solve(bordered, force, -held.bias(t, y, w))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from jax.core import Tracer
 
 from holonomy.systems import lagrangian, tracing
+from holonomy.systems.constraints import at_state
 from holonomy.systems.constraints.conditions import all_equations
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.replace import replace
@@ -56,7 +57,9 @@ def regular(system: System, t: Number, q: AnyPoint, v: AnyTangent, called: str =
     """
     if any(isinstance(x, Tracer) for x in jax.tree.leaves((system, t, q, v))):
         return system
-    mass, normals = (np.asarray(x) for x in _matrices(system, t, q, v))
+    seen = at_state.evaluated(system, t, q, v)
+    found = _matrices(system, t, q, v) if seen is None else (seen.mass, seen.conditions.normals)
+    mass, normals = (np.asarray(x) for x in found)
     values, scaled = eigenvalues(mass)
     if not np.all(np.isfinite(mass)) or not is_singular(scaled):
         return system

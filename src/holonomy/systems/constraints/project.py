@@ -14,8 +14,10 @@ from jaxtyping import Array, Float
 
 from holonomy.root_finding import newton
 from holonomy.systems import lagrangian
+from holonomy.systems.constraints import sparse
 from holonomy.systems.constraints.conditions import Held, Normals, all_equations
 from holonomy.systems.constraints.kkt import Bordered, border, bordered_solve, with_idle
+from holonomy.systems.constraints.sparse import bordered_at, structures
 from holonomy.systems.dense_solve import RANK, back_substitute, factor, least_pivot, positive
 from holonomy.systems.in_chart import Local
 from holonomy.systems.result_code import Code
@@ -34,14 +36,19 @@ def settle(local: Local, held: Held, t: Number, y: Vector, w: Vector) -> tuple[V
     found = jnp.bool_(True)
     if held.counts[0]:
         y, found = _on_surface(local, held, t, y, w)
-    mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
-    bordered = border(mass, held.normals(t, y), local.definite, held.idle)
+    if structures(local) is not None:
+        bordered = bordered_at(local, held, t, y, w)
+    else:
+        mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
+        bordered = border(mass, held.normals(t, y), local.definite, held.idle)
     for _ in range(2):  # the second removes what rounding left of the first
         w = w + bordered_solve(bordered, jnp.zeros_like(w), -held.rates(t, y, w))[0]
     return y, w, jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
 
 
 def _on_surface(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any]:
+    if structures(local) is not None:
+        return _on_surface_sparsely(local, held, t, y, w)
     mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
     idle = None if held.idle is None else held.idle[: held.counts[0]]
     ways = normal_moves(border(mass, held.gradient(t, y), local.definite, idle), y)
@@ -60,6 +67,32 @@ def _on_surface(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, 
     return y + ways @ rise, found
 
 
+def _on_surface_sparsely(local: Local, held: Held, t: Any, y: Any, w: Any) -> tuple[Any, Any]:
+    """The same with multipliers as unknowns, and the matrix of each iterate: that of a long chain of conditions is so
+    ill-conditioned that a frozen one does not converge."""
+    both = structures(local)
+    assert both is not None
+    how = both[1].of_positions
+    mass, begin = sparse.mass_at(local, both[0], t, y, w), sparse.normals(held, t, y, gradient=True)
+
+    def moved(rise: Any) -> Any:
+        return mass.solve(begin.pull(rise))
+
+    def direction_at(rise: Any, value: Any) -> Any:
+        ahead = sparse.normals(held, t, y + moved(rise), gradient=True)
+        return sparse.coupling(how, ahead, mass, begin, value).solve(value)
+
+    rise, found, _ = newton(
+        lambda rise: held.position(t, y + moved(rise)),
+        lambda r: r,
+        lambda step: jnp.abs(moved(step)),
+        lambda _: jnp.full_like(y, jnp.max(jnp.abs(y))),
+        jnp.zeros(held.counts[0], y.dtype),
+        direction_at=direction_at,
+    )
+    return y + moved(rise), found
+
+
 def normal_moves(bordered: Bordered, y: Vector) -> Float[Array, "n r"]:
     """Moves, as columns, orthogonal to the surface in the kinetic metric, that raise one condition each by one."""
     unit = jnp.eye(bordered.normals.shape[0], dtype=y.dtype)
@@ -70,9 +103,23 @@ def turned(local: Local, held: Held, t: Number, h: Number, before: Vector, after
     """A code: whether the normals of the constraints kept their rank from one end of a step to the other."""
     if held.passes:
         return jnp.int32(Code.ok)
+    if structures(local) is not None:
+        good = independent_sparsely(local, held, (t, before, w), (t + h, after))
+        return jnp.where(good, jnp.int32(Code.ok), jnp.int32(Code.rank_change))
     mass = lagrangian.mass_matrix(local.lagrangian, t, before, w) if local.definite else None
     between, angle = independence(held.normals(t, before), held.normals(t + h, after), mass, held.idle)
     return jnp.where(between & (angle > RANK**2), jnp.int32(Code.ok), jnp.int32(Code.rank_change))
+
+
+def independent_sparsely(local: Local, held: Held, begin: _Moment, end: tuple[Number, Vector]) -> Flag:
+    """Whether many conditions stayed independent from one state to a later place, and are so there."""
+    both = structures(local)
+    assert both is not None
+    mass = sparse.mass_at(local, both[0], *begin)
+    rows = [sparse.normals(held, s, x) for s, x in (begin[:2], end)]
+    like = jnp.zeros(held.count, end[1].dtype)
+    mixed, alone = (sparse.coupling(both[1], one, mass, rows[1], like) for one in rows)
+    return mixed.symmetric_part.independent(0.0) & alone.independent(RANK**2)
 
 
 def independence(
@@ -99,6 +146,9 @@ def independence_between(system: System, begin: _Moment, end: _Moment) -> tuple[
     at = local.enter(v)
     held = local.hold(t, *at)
     assert held is not None
+    if structures(local) is not None:
+        good = independent_sparsely(local, held, (t, *at), (s, other.origin))
+        return good, good.astype(q.dtype)
     there = Held(other, held.pick, held.equations, held.walls)
     rows = (held.normals(t, at[0]), there.normals(s, other.origin))
     if system.flat:

@@ -1,0 +1,117 @@
+"""Sparse multipliers of many conditions give what whole matrices give, and no conditions are taken for sparser."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.systems.constraints.sparse_systems import flat_net, hanging, net, rope
+
+import holonomy as hl
+from holonomy.systems import mass_checks
+
+
+def found(system):
+    """The structure of a system's conditions."""
+    conditions = system.structure.conditions
+    assert conditions is not None
+    return conditions
+
+
+@pytest.fixture
+def whole(monkeypatch):
+    """What makes the library treat all matrices as full ones, or all that it can as sparse ones."""
+
+    def change(yes):
+        for name in ("FEWEST", "FEWEST_SPARSE"):
+            monkeypatch.setattr(mass_checks, name, 10**9 if yes else 40)
+        monkeypatch.setattr(mass_checks, "LARGEST_DENSE", 10**9 if yes else 40)
+
+    change(False)
+    return change
+
+
+CASES = {
+    "chain": (lambda: (rope(60), *hanging(60)), hl.Rattle(2), "along a chain"),
+    "coupled masses": (lambda: (rope(50, coupled=True), *hanging(50)), hl.Rattle(2), "iteratively, near elimination"),
+    "net": (lambda: (net(5, 6, sorted_rods=False), *flat_net(5, 6)), hl.Rattle(4), "sparse elimination"),
+    "velocities": (lambda: (net(5, 5, skates=True), *flat_net(5, 5)), hl.RK4(), "sparse elimination"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sparse_multipliers_give_the_motion_of_whole_matrices(case, whole):
+    """Projection, multipliers, accelerations and a run, by both routes."""
+    make, method, said = CASES[case]
+    system, q, v = make()
+    assert said in str(system.structure)
+
+    def all_of_it():
+        bent = q + 1e-3 * np.sin(np.arange(q.size)).reshape(q.shape)
+        start = system.project(0.0, bent, v)
+        run = hl.simulate(system, start[0], start[1], 0.004, dt=0.001, method=method)
+        return run, [*start, system.multipliers(0.0, *start), system.acceleration(0.0, *start), run.q, run.v]
+
+    run, ours = all_of_it()
+    assert said in run.provenance.mass
+    assert said in str(run.certificate)
+    whole(True)
+    other, theirs = all_of_it()
+    assert other.provenance.mass == ""
+    for a, b in zip(ours, theirs, strict=True):
+        assert np.max(np.abs(a - b)) < 1e-12 * max(1.0, float(np.max(np.abs(b))))
+
+
+def test_hidden_couplings_are_not_taken_for_sparse():
+    """A sum over all coordinates behind a small factor, a loop, and an index that is data of the run."""
+    n = 60
+    free = hl.System.from_lagrangian(lambda t, x, v: 0.5 * jnp.sum(v * v), coordinates={"x": (n, 2)})
+
+    def kind(phi):
+        return found(free.constrained(holonomic=phi))
+
+    rods = kind(lambda t, x: jnp.sum((x[1:] - x[:-1]) ** 2, axis=1) - 1.0)
+    assert (rods.kind, rods.entries) == ("chain", 4 * (n - 1))
+    assert kind(lambda t, x: x[:, 0] + 1e-300 * jnp.sum(x[:, 1])).kind == "dense"
+    assert kind(lambda t, x: jnp.cumsum(x[:, 0])).kind == "dense"
+    assert kind(lambda t, x: jnp.sort(x[:, 0])).kind == "dense"
+    assert kind(lambda t, x: x[:, 1]).kind == "separate"
+
+
+def test_a_chain_of_conditions_is_found_in_any_order():
+    n = 60
+    order = np.random.default_rng(0).permutation(n - 1)
+    free = hl.System.from_lagrangian(lambda t, x, v: 0.5 * jnp.sum(v * v), coordinates={"x": (n, 2)})
+    mixed = free.constrained(holonomic=lambda t, x: jnp.sum((x[1:] - x[:-1])[order] ** 2, axis=1) - 1.0)
+    assert found(mixed).kind == "chain"
+    x = np.stack([np.arange(n), np.zeros(n)], 1)
+    run = hl.simulate(mixed, x, np.stack([np.zeros(n), np.sin(np.arange(n))], 1), 0.02, dt=0.01, method=hl.Rattle(2))
+    assert "in another order" in run.provenance.mass
+    assert run.certificate.violation < 1e-13
+
+
+def test_starts_that_many_conditions_refuse_are_named():
+    system = rope(80)
+    q, v = hanging(80)
+    bent = q.copy()
+    bent[70:] += [0.01, 0.0]
+    with pytest.raises(ValueError, match=r"q0 is about .* most, holonomic condition 70 by"):
+        hl.simulate(system, bent, v, 0.01, dt=0.01)
+    moving = v.copy()
+    moving[0] = 1.0
+    with pytest.raises(ValueError, match=r"v0 is about .* holonomic condition"):
+        hl.simulate(system, q, moving, 0.01, dt=0.01)
+
+
+def test_conditions_that_follow_from_others_are_held_with_whole_matrices():
+    """One rod twice: as many as are independent are held, as of few conditions."""
+    n = 60
+    free = hl.System.from_lagrangian(lambda t, x, v: 0.5 * jnp.sum(v * v) - jnp.sum(x[:, 1]), coordinates={"x": (n, 2)})
+
+    def rods(t, x):
+        lengths = 0.5 * (jnp.sum((x[1:] - x[:-1]) ** 2, axis=1) - 1.0)
+        return jnp.concatenate([lengths, lengths[:1]])
+
+    x = np.stack([np.arange(n), np.zeros(n)], 1)
+    run = hl.simulate(free.constrained(holonomic=rods), x, 0 * x, 0.02, dt=0.01, method=hl.Rattle(2))
+    assert run.provenance.mass == ""
+    assert run.system is not None
+    assert run.system.constraints.equations.ranks == (n - 1, 0)
