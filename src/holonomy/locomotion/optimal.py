@@ -224,7 +224,8 @@ def _descend(mover: Mover, problem: Problem, first: np.ndarray, *, coarse: bool 
         if np.all(look((first @ np.linalg.inv(root).T).ravel())[0][len(problem.wanted) + 1 :] > 0):
             break
         first = np.concatenate([first[:1], 0.7 * first[1:]])  # a guess that leaves the allowed shapes
-    found, message = least_cost(look, (first @ np.linalg.inv(root).T).ravel(), len(problem.wanted), coarse=coarse)
+    begin = (first @ np.linalg.inv(root).T).ravel()
+    found, message = least_cost(look, begin, len(problem.wanted), coarse=coarse, to_stationary=coarse)
     gap = np.abs(look(found)[0][: len(problem.wanted)]).max()
     if not gap < (1e-3 if coarse else 1e-6):
         raise ValueError(

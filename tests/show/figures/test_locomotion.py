@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import holonomy as hl
 from holonomy.show.figures import FIGURES
+from holonomy.show.figures.pmpy_stroke import stationary_by_quadrature
 
 
 def test_order_of_rigid_motions() -> None:
@@ -28,6 +30,15 @@ def test_stroke_of_two_balls() -> None:
     np.testing.assert_allclose(
         data["stationary strokes: efficiencies by Wong's equations"], data["stationary strokes: known"], rtol=1e-8
     )
+
+
+@pytest.mark.parametrize(("far", "largest"), [(2e3, 0.55), (2e3, 0.75), (1e4, 0.75), (5e4, 0.55), (2e5, 0.75)])
+def test_strokes_far_apart_are_found_though_they_are_no_minimum(far: float, largest: float) -> None:
+    """The cost falls where the balls come near; the place along l is free but for 1/l³ and for rounding."""
+    swimmer, known = hl.PushMePullYou(), stationary_by_quadrature(largest)
+    found = hl.perform(swimmer, hl.optimal_gait(swimmer, [known.displacement], start=[far, 0.5]))
+    assert float(found.length) == pytest.approx(known.length, rel=1e-8)
+    assert float(found.displacement[0]) == pytest.approx(known.displacement, rel=1e-8)
 
 
 @pytest.mark.proof
