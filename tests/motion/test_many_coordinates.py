@@ -11,6 +11,7 @@ from holonomy.motion.methods import runge_kutta
 from holonomy.motion.methods.base import PositionVelocity
 from holonomy.motion.save_times import plan, refuse_beyond_memory
 from holonomy.systems import mass_checks
+from holonomy.systems.result_code import Code
 
 N = 700
 system = hl.System.from_lagrangian(
@@ -90,3 +91,26 @@ def test_a_run_that_becomes_infinite_stops_at_the_step_that_fails(method):
     assert not run.result.ok
     assert plain.TOGETHER < run.result.steps == good < 2000
     np.testing.assert_allclose(run.q, rows[: 50 * len(run.q) : 50], rtol=1e-9)
+
+
+def test_steps_that_may_not_converge_end_at_the_one_that_does_not():
+    """Several at once, against steps one by one: their number, their iterations and the state that is left."""
+    method, h = hl.Gauss(2), jnp.asarray(0.01)
+    structured = mass_checks.with_structure(system)
+    step = jax.jit(lambda t, state: method.step(structured, t, h, state))
+    now = plain.begin(structured, method, 0.0, *map(jnp.asarray, 3.0 * START))
+    state, taken = now.state, []
+    while True:
+        new, status = step(0.01 * len(taken), state)
+        if status.code != Code.ok:
+            break
+        state = new
+        taken.append(int(status.work))
+    assert len(taken) > 2 * plain.TOGETHER
+    counts, rests = np.array([40, 2000]), np.zeros(2)
+    end, saved, rows = jax.jit(plain.chunk, static_argnums=(1,))(structured, method, now, 0.0, h, counts, rests, 2)
+    assert (int(rows), int(end.code), int(end.index)) == (1, int(status.code), len(taken))
+    failed = int(status.work)
+    assert (int(end.work), int(end.worst)) == (sum(taken) + failed, max(*taken, failed))
+    for ours, theirs in zip(jax.tree.leaves(end.state), jax.tree.leaves(state), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)

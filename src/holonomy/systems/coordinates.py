@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,6 +49,19 @@ class Coordinates(tuple[Coordinate, ...]):
         found = self.__dict__.get("_blocks")
         if found is None:
             found = self.__dict__["_blocks"] = tuple(_blocks(self))
+        return found
+
+    @property
+    def digest(self) -> str:
+        """A digest of names, kinds and arrays, the same in every process."""
+        found = self.__dict__.get("_digest")
+        if found is None:
+            text = hashlib.sha256()
+            for block, part in groupby(self, key=lambda one: one.block):
+                text.update(f"{block} ".encode())
+                for one in part:
+                    text.update(f"{one.name} {one.kind} ".encode())
+            found = self.__dict__["_digest"] = text.hexdigest()
         return found
 
     def __hash__(self) -> int:

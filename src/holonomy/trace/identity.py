@@ -90,9 +90,13 @@ def _say(value: Any, say: Callable[[str], None]) -> None:
     rule = _RULES.get(type(value))
     if rule is not None:
         rule(value, say)
-    elif isinstance(value, tuple):  # with names, or with a hash that is kept
+    elif isinstance(value, tuple):  # with names, or of many parts with a digest
         say(place(type(value)))
-        _several(value, say)
+        digest = getattr(value, "digest", None)
+        if isinstance(digest, str):
+            _words(digest, say)
+        else:
+            _several(value, say)
     elif isinstance(value, enum.Enum):
         say(f"{place(type(value))}.{value.name} ")
     elif isinstance(value, np.dtype):

@@ -108,16 +108,22 @@ def _step(system: Tree, method: AbstractMethod, t: Any, h: Any, state: Any) -> t
 
 def _steps(
     system: System, method: AbstractMethod, t0: Any, index: Any, dt: Any, h: Any, state: Any, count: Any
-) -> tuple[Any, Status]:
-    """Steps of length h from the one with this number on; the status is that of one of them."""
+) -> tuple[Any, Status, Count]:
+    """Steps of length h from the one with this number on, to the first that fails; the status is that of all, and last
+    is the most iterations that one took.
+    """
     if isinstance(count, int) and count == 1:
-        return _step(system, method, t0 + index * dt, h, state)
+        new, status = _step(system, method, t0 + index * dt, h, state)
+        return new, status, status.work
 
-    def one(k: Any, now: Any) -> Any:
-        return _step(system, method, t0 + (index + k) * dt, h, now)[0]
+    def one(now: Any) -> Any:
+        k, state, (_, work), worst = now
+        new, status = _step(system, method, t0 + (index + k) * dt, h, state)
+        taken = status.work.astype(work.dtype)
+        return k + 1, new, Status(status.code, work + taken), jnp.maximum(worst, taken)
 
-    status = Status(jnp.int32(Code.ok), jnp.int32(1))
-    return jax.lax.fori_loop(0, count, one, state), status
+    start = (jnp.int64(0), state, Status(jnp.int32(Code.ok), jnp.int64(0)), jnp.int64(0))
+    return jax.lax.while_loop(lambda now: (now[0] < count) & (now[2].code == Code.ok), one, start)[1:]
 
 
 def judged_step(system: System, method: AbstractMethod, t: Number, h: Number, state: State) -> tuple[State, Status]:
@@ -223,18 +229,25 @@ def chunk(
             n, _, _, careful = c
             whole = n.index < last
             count = 1 if together == 1 else jnp.where(whole & ~careful, jnp.minimum(last - n.index, together), 1)
-            new, status = _steps(system, method, t0, n.index, dt, jnp.where(whole, dt, rest), n.state, count)
+            new, status, worst = _steps(system, method, t0, n.index, dt, jnp.where(whole, dt, rest), n.state, count)
             code = _judge(new, status)
             good = code == Code.ok
             on = whole & good
             state = keep_if(on, new, n.state)
-            work = n.work + status.work.astype(n.work.dtype) * count
+            once_only = good | (count == 1)  # the others are taken again
+            work = n.work + jnp.where(once_only, status.work, 0).astype(n.work.dtype)
             index = n.index + on.astype(n.index.dtype) * count
             if together > 1:  # several that fail are taken again one by one, up to the one that fails
                 careful = careful | ((count > 1) & ~good)
                 code = jnp.where(count > 1, jnp.int32(Code.ok), code)
             return (
-                Progress(state, index, code, work, jnp.maximum(n.worst, status.work)),
+                Progress(
+                    state,
+                    index,
+                    code,
+                    work,
+                    jnp.where(once_only, jnp.maximum(n.worst, worst), n.worst).astype(n.worst.dtype),
+                ),
                 keep_if(good, new, state),
                 ~whole,
                 careful,
@@ -251,7 +264,7 @@ def chunk(
         saved = jax.tree.map(lambda buffer, value: buffer.at[k].set(value), saved, shot)
         return k + good, now, saved
 
-    together = TOGETHER if method.failures_stay and not system.constraints and now.state.q.size > LARGE else 1
+    together = TOGETHER if system.space.point_dim > LARGE else 1
     shapes = jax.eval_shape(lambda: look(system, method, t0, now.state))
     empty = jax.tree.map(lambda s: jnp.zeros((counts.shape[0], *s.shape), s.dtype), shapes)
     done, now, saved = jax.lax.while_loop(

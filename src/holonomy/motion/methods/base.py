@@ -94,14 +94,6 @@ class AbstractMethod(eqx.Module):
         return True
 
     @property
-    def failures_stay(self) -> bool:
-        """Whether a step fails in no other way than by a state that is not finite, from which no later step recovers.
-
-        Several steps can then be taken before the state is looked at.
-        """
-        return False
-
-    @property
     def grips(self) -> bool:
         """Whether the method can hold a wall in contact."""
         return bool(self.holds)

@@ -166,9 +166,5 @@ class AbstractTableauMethod(AbstractRungeKutta):
     def order(self) -> int:
         return self.tableau.order
 
-    @property
-    def failures_stay(self) -> bool:
-        return True  # without constraints, which the loop asks for
-
     def advance(self, slope: Slope, t: Time, h: Time, y: Vector, w: Vector) -> tuple[Vector, Vector]:
         return self.tableau.advance(slope, t, h, y, w)

@@ -52,10 +52,6 @@ class AbstractSplitting(AbstractMethod):
     def properties(self) -> Properties:
         return Properties(symplectic=True, reversible=True)
 
-    @property
-    def failures_stay(self) -> bool:
-        return True
-
     def refuse_system(self, system: System) -> None:
         why = why_not_separable(system)
         if why:

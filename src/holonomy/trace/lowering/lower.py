@@ -153,6 +153,10 @@ class Lowering:
             return Memory(value.shape, value.dtype, Buffer("constant", value.dtype, value.size, values=numbers))
         return self.copy(value)
 
+    def kept(self, value: Value) -> Value:
+        """A value that is computed now if it was not."""
+        return value
+
     def scalars(self, value: Value) -> Scalars:
         """`value` element by element."""
         if isinstance(value, Scalars):
@@ -340,10 +344,6 @@ class Lowering:
         """The same, for a caller that hands the results to `move`, to `memory` or to another jaxpr."""
         return self.evaluate(jaxpr, args, owned)
 
-    def unrolls(self, jaxpr: Jaxpr, length: int) -> bool:
-        """Whether a scan of whole arrays is written out."""
-        return False
-
     def _pass_ownership(
         self, eqn: Equation, values: list[Value], dead: tuple[bool, ...], out: list[Value], mine: set[Any]
     ) -> None:
@@ -381,7 +381,10 @@ class Lowering:
     def plan(self, inputs: Sequence[tuple[tuple[int, ...], str]], results: Sequence[Value]) -> Plan:
         """Close the lowering: write the results out."""
         for leaf, value in enumerate(results):
-            self.store_all(Buffer("output", value.dtype, value.size, leaf=leaf), value)
+            if isinstance(value, Memory) and value.buffer.kind == "work" and value.buffer.size == value.size:
+                value.buffer.kind, value.buffer.leaf = "output", leaf  # computed in its place from the beginning
+            else:
+                self.store_all(Buffer("output", value.dtype, value.size, leaf=leaf), value)
         outputs = tuple([(v.shape, v.dtype) for v in results])
         return Plan(self.root, self.homes, self.aliases, tuple(inputs), outputs)
 

@@ -25,7 +25,6 @@ from holonomy.trace.lowering.values import Memory, Scalars, Value, strides
 
 _DEAR: Final = 12.0  # operations an element above which an array is kept rather than computed again
 _SPREAD: Final = 4  # how much larger an array must be than what it is computed from not to be kept
-_UNROLLED: Final = 4  # turns of a scan over whole arrays that are written out
 _COSTS: Final = {"div": 4.0, "sqrt": 5.0, "rsqrt": 8.0, "rem": 10.0, "select_n": 1.0, "convert_element_type": 0.5}
 _CHEAP: Final = frozenset(
     (
@@ -232,16 +231,15 @@ class ArrayLowering(Lowering):
         for group in ready.values():
             self.fill(group)
 
-    def unrolls(self, jaxpr: Jaxpr, length: int) -> bool:
-        return length <= _UNROLLED
-
     # ── jaxprs ────────────────────────────────────────────────────────────────────────────────────
     def evaluate(self, jaxpr: Jaxpr, args: Sequence[Any], owned: Sequence[bool] | None = None) -> list[Any]:
         return [self.kept(v) for v in self.evaluate_lazily(jaxpr, args, owned)]
 
     def evaluate_lazily(self, jaxpr: Jaxpr, args: Sequence[Any], owned: Sequence[bool] | None = None) -> list[Any]:
+        from holonomy.trace.lowering.primitives.elementwise import RULES as ELEMENTWISE
+
         if id(jaxpr) not in self._flattened:
-            self._flattened[id(jaxpr)] = (jaxpr, flattened(jaxpr, self.limits.scalars))
+            self._flattened[id(jaxpr)] = (jaxpr, flattened(jaxpr, self.limits.scalars, ELEMENTWISE))
         program = self._flattened[id(jaxpr)][1]
         env: dict[Any, Array] = {v: self.fixed(c) for v, c in program.constants}
         env.update(zip(program.invars, args, strict=True))
@@ -257,11 +255,11 @@ class ArrayLowering(Lowering):
 
     def _equation(self, program: Flattened, k: int, eqn: Any, env: dict[Any, Array], mine: set[Any]) -> None:
         values: list[Any] = [self.fixed(a) if isinstance(a, jex.Literal) else env[a] for a in eqn.invars]
-        dead = tuple([self._dies(program, k, a, eqn, env, mine) for a in eqn.invars])
+        dead = tuple([self._dies(program, k, n, eqn, env, mine) for n in range(len(eqn.invars))])
         results = tuple([(tuple(v.aval.shape), checked_dtype(v.aval.dtype)) for v in eqn.outvars])
         out = self._applied(Site(eqn.name, eqn.params, results, dead), values)
         for n, (var, value) in enumerate(zip(eqn.outvars, out, strict=True)):
-            out[n] = self._bound(value, program.uses.get(var, 0))
+            out[n] = self._bound(value, program.times.get(id(var), 0))
         env.update(zip(eqn.outvars, out, strict=True))
         self._pass_ownership(eqn, values, dead, out, mine)
         if len(self.graph) > self.limits.nodes:
@@ -281,28 +279,29 @@ class ArrayLowering(Lowering):
                 return _listed(ARRAY_RULES[site.name](self, site, *values))
             if site.name in LEFT_TO_XLA:
                 raise TooLarge(f"The JAX primitive '{site.name}' on large arrays is left to XLA, which is faster.")
-            if site.name not in ELEMENTWISE:
+            if site.name not in ELEMENTWISE and site.name != "while":  # which keeps what it needs
                 values = [self.kept(v) for v in values]
         rule = RULES.get(site.name)
         if rule is None:
             raise unsupported_primitive(site.name)
         return _listed(rule(self, site, *values))
 
-    def _bound(self, value: Array, uses: int) -> Array:
-        """A value as it is remembered: computed now if it is dear and used several times."""
-        if not isinstance(value, Deferred) or uses < 2 or value.cost * (uses - 1) <= _DEAR:
+    def _bound(self, value: Array, times: int) -> Array:
+        """A value as it is remembered: computed now if it is dear and would be computed several times."""
+        if not isinstance(value, Deferred) or times < 2 or value.cost * (times - 1) <= _DEAR:
             return value
         largest = max([b.size for b in value.reads], default=0)
         if value.size > _SPREAD * largest:  # more memory than what it is computed from
             return value
         return self.memory(value)
 
-    def _dies(self, program: Flattened, k: int, atom: Any, eqn: Any, env: dict[Any, Array], mine: set[Any]) -> bool:
+    def _dies(self, program: Flattened, k: int, n: int, eqn: Any, env: dict[Any, Array], mine: set[Any]) -> bool:
         """Whether the memory of an operand may be overwritten."""
+        atom = eqn.invars[n]
         if isinstance(atom, jex.Literal) or atom not in mine or program.last.get(atom) != k:
             return False
         value = env[atom]
-        if not isinstance(value, Memory) or sum(1 for other in eqn.invars if other is atom) != 1:
+        if not isinstance(value, Memory) or not _only(eqn, n):
             return False
         return not any(
             other is not atom and value.buffer in buffers(held)
@@ -324,3 +323,11 @@ class ArrayLowering(Lowering):
 
 def _listed(out: Any) -> list[Any]:
     return list(out) if isinstance(out, list | tuple) else [out]
+
+
+def _only(eqn: Any, n: int) -> bool:
+    """Whether operand n is no other one too; a loop copies variables that begin as an earlier one does."""
+    where = [i for i, other in enumerate(eqn.invars) if other is eqn.invars[n]]
+    if eqn.name == "while":
+        return where[0] == n and n >= eqn.params["cond_nconsts"] + eqn.params["body_nconsts"]
+    return len(where) == 1

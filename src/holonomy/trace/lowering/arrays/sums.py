@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from holonomy.trace.graph.dag import Node
 from holonomy.trace.lowering.arrays.deferred import Array, Deferred, all_reads
+from holonomy.trace.lowering.arrays.grouping import TOGETHER
 from holonomy.trace.lowering.arrays.index import Index, Position
 from holonomy.trace.lowering.arrays.sweep import WRITTEN_OUT, sweep
 from holonomy.trace.lowering.limits import Site, TooLarge
@@ -133,13 +134,33 @@ def _dot_general(low: ArrayLowering, site: Site, a: Any, b: Any) -> Array:
     return reduced(low, "add", (shape, dtype), product, tuple(range(len(shape), len(shape) + len(extent))))
 
 
+def _reductions(low: ArrayLowering, site: Site, *values: Any) -> list[Array]:
+    """Several arrays of one shape, each combined to one number, in the same loops."""
+    ops = [OPERATIONS[name] for name in site.params["names"]]
+    operands = [low.operand(x) for x in values]
+
+    def body(positions: list[Position], totals: Sequence[Node]) -> Sequence[Node]:
+        now = list(totals)
+        for p in positions:
+            now = [low.k(op, t, low.value_at(x, p)) for op, t, x in zip(ops, now, operands, strict=True)]
+        return now
+
+    starts = [low.k.constant(neutral(op, dtype), dtype) for op, (_, dtype) in zip(ops, site.results, strict=True)]
+    totals = sweep(low, operands[0].shape, starts, body)
+    return [Scalars((), dtype, (total,)) for total, (_, dtype) in zip(totals, site.results, strict=True)]
+
+
+OPERATIONS: Final = {
+    "reduce_sum": "add",
+    "reduce_prod": "mul",
+    "reduce_max": "max",
+    "reduce_min": "min",
+    "reduce_and": "and",
+    "reduce_or": "or",
+    "reduce_xor": "xor",
+}
 SUMS: Final[dict[str, Any]] = {
-    "reduce_sum": _reduce("add"),
-    "reduce_prod": _reduce("mul"),
-    "reduce_max": _reduce("max"),
-    "reduce_min": _reduce("min"),
-    "reduce_and": _reduce("and"),
-    "reduce_or": _reduce("or"),
-    "reduce_xor": _reduce("xor"),
+    **{name: _reduce(op) for name, op in OPERATIONS.items()},
+    TOGETHER: _reductions,
     "dot_general": _dot_general,
 }

@@ -120,6 +120,8 @@ def _while(low: Lowering, site: Site, *values: Value) -> list[Value]:
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
     initial, dead = values[nc + nb :], site.dead[nc + nb :]
     moving = [k for k, v in enumerate(body.outvars) if v is not body.invars[nb + k]]
+    consts = [low.kept(v) for v in values[: nc + nb]]
+    initial = [v if k in moving else low.kept(v) for k, v in enumerate(initial)]
     touched = _touched(body)[nb:]
     if low.flat:
         raise Unsupported("A loop whose length depends on data (jax.lax.while_loop) has no form as one expression.")
@@ -135,10 +137,10 @@ def _while(low: Lowering, site: Site, *values: Value) -> list[Value]:
         return whole
 
     with low.inside(carried.block, header=True):
-        (condition,) = low.evaluate(cond, [*values[:nc], *full(carried.values)])
+        (condition,) = low.evaluate(cond, [*consts[:nc], *full(carried.values)])
     owned = [False] * nb + [k in moving for k in range(len(initial))]
     with low.inside(carried.block):
-        results = low.evaluate_lazily(body, [*values[nc : nc + nb], *full(carried.values)], owned)
+        results = low.evaluate_lazily(body, [*consts[nc:], *full(carried.values)], owned)
         nexts = carried.settle([results[k] for k in moving])
     test = low.element(condition, low.index(0))
     nodes = low.close_loop(carried.block, carried.variables, carried.firsts, nexts, test)
@@ -153,7 +155,7 @@ def _scan(low: Lowering, site: Site, *values: Value) -> list[Value]:
     ys_size = sum(int(np.prod(shape, dtype=int)) for shape, _ in site.results[nc:])
     work = length * cost(params["jaxpr"])
     most = low.limits.rows if params["unroll"] >= length else low.limits.unrolled
-    whole = ys_size <= low.limits.scalars and ((small and work <= most) or low.unrolls(params["jaxpr"], length))
+    whole = ys_size <= low.limits.scalars and small and work <= most
     if low.flat or length <= 1 or whole:
         return _scan_unrolled(low, site, consts, carry, xs)
     return _scan_looped(low, site, consts, carry, xs)
