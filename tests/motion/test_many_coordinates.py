@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import holonomy as hl
-from holonomy.motion.loops import plain
+from holonomy.motion.loops import pieces, plain
 from holonomy.motion.methods import runge_kutta
 from holonomy.motion.methods.base import PositionVelocity
 from holonomy.motion.save_times import plan, refuse_beyond_memory
@@ -70,7 +70,7 @@ def test_more_than_the_memory_holds_is_refused_with_its_size():
 
 
 def test_many_rows_are_handed_over_a_few_at_a_time():
-    assert plain.rows_at_once(N) < 100
+    assert pieces.rows_at_once(N) < 100
     run = hl.simulate(system, START[0], START[1], 1.0, dt=0.01, method=hl.RK4())
     assert run.q.shape == (101, N)
     some = hl.simulate(system, START[0], START[1], 1.0, dt=0.01, method=hl.RK4(), save_every=10)
@@ -108,7 +108,7 @@ def test_steps_that_may_not_converge_end_at_the_one_that_does_not():
         taken.append(int(status.work))
     assert len(taken) > 2 * plain.TOGETHER
     counts, rests = np.array([40, 2000]), np.zeros(2)
-    end, saved, rows = jax.jit(plain.chunk, static_argnums=(1,))(structured, method, now, 0.0, h, counts, rests, 2)
+    end, _, rows = jax.jit(plain.chunk, static_argnums=(1,))(structured, method, now, 0.0, h, counts, rests, 2)
     assert (int(rows), int(end.code), int(end.index)) == (1, int(status.code), len(taken))
     failed = int(status.work)
     assert (int(end.work), int(end.worst)) == (sum(taken) + failed, max(*taken, failed))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import holonomy as hl
-from holonomy.motion.loops import plain
+from holonomy.motion.loops import pieces
 from holonomy.systems.result_code import Code
 
 
@@ -81,14 +81,14 @@ def test_a_member_whose_energy_becomes_nan_has_failed(engine):
 def test_an_interrupted_ensemble_keeps_what_it_has(system, starts, monkeypatch):
     q, v = starts
     whole = hl.ensemble(system, q, v, 1.0, dt=0.01, method=hl.RK4(), engine="native")
-    pieces = plain.pieces
+    cut = pieces.cut
 
     def interrupted(*plan):
-        counts, rests, wanted = next(pieces(*plan))
+        counts, rests, wanted = next(cut(*plan))
         yield counts[:40], rests[:40], wanted[:40]
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(plain, "pieces", interrupted)
+    monkeypatch.setattr(pieces, "cut", interrupted)
     part = hl.ensemble(system, q, v, 1.0, dt=0.01, method=hl.RK4(), engine="native")
     assert {Code(int(code)).name for code in np.asarray(part.result.code)} == {"interrupted"}
     np.testing.assert_array_equal(part.q[:, :40], whole.q[:, :40])

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from holonomy.motion import ball_collisions, body_collisions
 from holonomy.motion.events.event_log import Events
-from holonomy.motion.loops import plain
+from holonomy.motion.loops import pieces, plain
 from holonomy.motion.loops.driver import Driver
 from holonomy.motion.methods.colliding_bodies import CollidingBodies
 from holonomy.motion.methods.event_driven import EventDriven
@@ -77,7 +77,7 @@ def drive(problem: Problem, rows: Plan, progress: bool | ProgressBar | None, kee
     with _Bar(progress) as report:
         try:
             now = driver.start(rows.t0, problem.q0, problem.v0)
-            for counts, rests, wanted in plain.pieces(rows, problem.system):
+            for counts, rests, wanted in pieces.cut(rows, problem.system):
                 now, shots, done = driver.rows(now, rows.t0, rows.dt, counts, rests)
                 taken = np.append(wanted[:done], np.ones(len(shots.energy) - done, bool))
                 part, code = jax.tree.map(lambda x, w=taken: x[w], shots), int(now.code)

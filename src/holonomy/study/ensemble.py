@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from holonomy.motion import Run, problem, simulate
 from holonomy.motion.events.event import Event
-from holonomy.motion.loops import plain
+from holonomy.motion.loops import pieces, plain
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.run import build
@@ -117,11 +117,11 @@ def _natively(
     now: Any = begin(members, method, *start, q, v, axes=(axes, None, None, 0, 0))
     parts: list[Any] = []
     codes = np.full(count, Code.ok, np.int32)
-    most = plain.rows_at_once(system.space.point_dim)
+    most = pieces.rows_at_once(system.space.point_dim)
     try:
-        for counts, rests, wanted in plain.pieces(rows, system):
-            grid = (np.float64(rows.t0), np.float64(rows.dt), plain.padded(counts.astype(np.int64), most))
-            grid = (*grid, plain.padded(rests.astype(np.float64), most), np.int64(len(counts)))
+        for counts, rests, wanted in pieces.cut(rows, system):
+            grid = (np.float64(rows.t0), np.float64(rows.dt), pieces.padded(counts.astype(np.int64), most))
+            grid = (*grid, pieces.padded(rests.astype(np.float64), most), np.int64(len(counts)))
             single = jax.tree.map(lambda x: x[0], now)
             step = runner.batch(plain.chunk, (system, method, single, *grid))
             if step is None:

@@ -95,6 +95,30 @@ def test_arrays_changed_in_place_by_what_lies_beside() -> None:
     check(stepped, (q, v, 5), limits=(ALL, ARRAYS))
 
 
+def test_a_loop_reads_the_same_constant_in_every_turn() -> None:
+    """One that was computed for the loop alone, and that the body reads before it needs memory of that size."""
+
+    def looped(x: Any) -> Any:
+        fixed = x[::-1]
+
+        def turn(y: Any, n: Any) -> Any:
+            inner = lax.while_loop(lambda now: now[0] < n % 2, lambda now: (now[0] + 1, jnp.sin(now[1])), (0, fixed))
+            return 0.5 * inner[1], (2.0 * y) @ inner[1]
+
+        return lax.scan(turn, fixed, jnp.arange(6))
+
+    check(looped, (np.random.default_rng(7).normal(size=(8, 8)),), limits=(ALL, ARRAYS))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (1, 0)])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_running_sums_and_orders_of_nothing(shape: tuple[int, int], axis: int) -> None:
+    def empty(x: Any) -> Any:
+        return jnp.cumsum(x, axis), lax.cummax(x, axis, reverse=True), jnp.sort(x, axis), jnp.argsort(x, axis)
+
+    check(empty, (np.zeros(shape),), limits=(None, ALL))
+
+
 def test_the_code_does_not_grow_with_the_arrays() -> None:
     """As many lines for a thousand numbers as for a million, and few arrays beside those of the state."""
     found = []

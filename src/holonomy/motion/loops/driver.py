@@ -10,7 +10,7 @@ import numpy as np
 from holonomy.motion.events import event, event_log
 from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import Events, Log
-from holonomy.motion.loops import plain, with_events
+from holonomy.motion.loops import pieces, plain, with_events
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.systems import System
@@ -61,7 +61,7 @@ class Driver:
     def rows(
         self, now: Now, t0: float, dt: float, counts: np.ndarray, rests: np.ndarray
     ) -> tuple[Now, plain.Snapshot, int]:
-        """At most `plain.rows_at_once` rows of a plan from `now`: progress, snapshots of the good rows, their number.
+        """At most `pieces.rows_at_once` rows of a plan from `now`: progress, snapshots of the good rows, their number.
 
         A terminal event adds one row, the state at the event.
         """
@@ -100,12 +100,12 @@ class Driver:
     def _chunk(
         self, now: Any, t0: float, dt: float, counts: np.ndarray, rests: np.ndarray
     ) -> tuple[Any, plain.Snapshot, int]:
-        rows = plain.rows_at_once(self.system.space.point_dim)
+        rows = pieces.rows_at_once(self.system.space.point_dim)
         plan = (
             np.float64(t0),
             np.float64(dt),
-            plain.padded(counts.astype(np.int64), rows),
-            plain.padded(rests.astype(np.float64), rows),
+            pieces.padded(counts.astype(np.int64), rows),
+            pieces.padded(rests.astype(np.float64), rows),
             np.int64(len(counts)),
         )
         if self.eventful:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -26,11 +25,6 @@ from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
 from holonomy.types import AnyArray, AnyCount, Count, Number, Point, State, Tangent, Tree, Vector, Whole
 
-ROWS = 256  # saved in one compiled call at most, of small systems
-STEPS = 65536  # taken in one compiled call at most, of small systems
-SAVED = 2**16  # numbers of one kind saved in one compiled call: large states are handed over row by row
-MOVED = 2**24  # coordinates moved by a step in one compiled call, so that progress and interruption stay near
-MOVED_QUICKLY = 2**27  # the same of many vertices by components, a look at which costs as much as forty steps
 LARGE = 128  # coordinates above which looking at every state for what is not finite costs as much as moving it
 TOGETHER = 32  # steps of large systems that are looked at together
 REMEMBERED = 256  # steps of a traced run above which reverse mode does some again rather than remember all
@@ -205,6 +199,33 @@ def _ahead(system: System, method: AbstractMethod, t: Any, rest: Any, now: Progr
 # ── Driven from the host ──────────────────────────────────────────────────────────────────────────────
 
 
+def _turn(
+    system: System, method: AbstractMethod, t0: Any, dt: Any, last: Any, rest: Any, carry: Any
+) -> tuple[Progress, Any, Any, Any]:
+    """Whole steps towards the one with number `last`, or the one beside the grid: the progress, the newest state,
+    whether it lies beside, and whether steps are taken one by one from now on.
+
+    One step in the code serves both: it is the largest part of the program.
+    """
+    n, _, _, careful = carry
+    together = TOGETHER if system.space.point_dim > LARGE else 1
+    whole = n.index < last
+    count = 1 if together == 1 else jnp.where(whole & ~careful, jnp.minimum(last - n.index, together), 1)
+    new, status, worst = _steps(system, method, t0, n.index, dt, jnp.where(whole, dt, rest), n.state, count)
+    code = _judge(new, status)
+    good = code == Code.ok
+    on = whole & good
+    state = keep_if(on, new, n.state)
+    index = n.index + on.astype(n.index.dtype) * count
+    final = good | (count == 1)
+    work = n.work + jnp.where(final, status.work, 0).astype(n.work.dtype)
+    worst = jnp.where(final, jnp.maximum(n.worst, worst), n.worst).astype(n.worst.dtype)
+    if together > 1:  # several that fail are taken again one by one, up to the one that fails
+        careful = careful | ((count > 1) & ~good)
+        code = jnp.where(count > 1, jnp.int32(Code.ok), code)
+    return Progress(state, index, code, work, worst), keep_if(good, new, state), ~whole, careful
+
+
 def chunk(
     system: System,
     method: AbstractMethod,
@@ -224,92 +245,23 @@ def chunk(
         k, now, saved = carry
         last, rest = now.index + counts[k], rests[k]
 
-        # One step in the code serves whole steps and the one beside the grid: it is the largest part of the program.
-        def once(c: Any) -> Any:
-            n, _, _, careful = c
-            whole = n.index < last
-            count = 1 if together == 1 else jnp.where(whole & ~careful, jnp.minimum(last - n.index, together), 1)
-            new, status, worst = _steps(system, method, t0, n.index, dt, jnp.where(whole, dt, rest), n.state, count)
-            code = _judge(new, status)
-            good = code == Code.ok
-            on = whole & good
-            state = keep_if(on, new, n.state)
-            once_only = good | (count == 1)  # the others are taken again
-            work = n.work + jnp.where(once_only, status.work, 0).astype(n.work.dtype)
-            index = n.index + on.astype(n.index.dtype) * count
-            if together > 1:  # several that fail are taken again one by one, up to the one that fails
-                careful = careful | ((count > 1) & ~good)
-                code = jnp.where(count > 1, jnp.int32(Code.ok), code)
-            return (
-                Progress(
-                    state,
-                    index,
-                    code,
-                    work,
-                    jnp.where(once_only, jnp.maximum(n.worst, worst), n.worst).astype(n.worst.dtype),
-                ),
-                keep_if(good, new, state),
-                ~whole,
-                careful,
-            )
-
         def going(c: Any) -> Any:
             n, _, beside, _ = c
             return (n.code == Code.ok) & ((n.index < last) | ((rest != 0) & ~beside))
 
         start = (now, now.state, jnp.bool_(False), jnp.bool_(False))
-        now, seen, _, _ = jax.lax.while_loop(going, once, start)
+        now, seen, _, _ = jax.lax.while_loop(going, partial(_turn, system, method, t0, dt, last, rest), start)
         good = now.code == Code.ok
         shot = look(system, method, t0 + now.index * dt + jnp.where(good, rest, 0.0), seen)
         saved = jax.tree.map(lambda buffer, value: buffer.at[k].set(value), saved, shot)
         return k + good, now, saved
 
-    together = TOGETHER if system.space.point_dim > LARGE else 1
     shapes = jax.eval_shape(lambda: look(system, method, t0, now.state))
     empty = jax.tree.map(lambda s: jnp.zeros((counts.shape[0], *s.shape), s.dtype), shapes)
     done, now, saved = jax.lax.while_loop(
         lambda c: (c[0] < rows) & (c[1].code == Code.ok), row, (jnp.int64(0), now, empty)
     )
     return now, saved, done
-
-
-def rows_at_once(size: int) -> int:
-    """How many rows one compiled call saves, of states with so many coordinates."""
-    return int(np.clip(SAVED // size, 1, ROWS))
-
-
-def pieces(plan: Plan, system: System) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The plan of a system, cut into chunks of bounded work: counts, rests, which rows are wanted."""
-    size = system.space.point_dim
-    moved = MOVED_QUICKLY if isinstance(system, World) and system.many is not None else MOVED
-    rows, steps = rows_at_once(size), int(np.clip(moved // size, 64, STEPS))
-    counts, rests, wanted = _bounded(plan, steps)
-    at = 0
-    while at < len(counts):
-        load = np.cumsum(counts[at : at + rows])
-        size = max(1, int(np.searchsorted(load, steps, side="right")))
-        yield counts[at : at + size], rests[at : at + size], wanted[at : at + size]
-        at += size
-
-
-def _bounded(plan: Plan, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of more than so many steps become several, of which only the last is wanted."""
-    if len(plan.counts) == 0 or plan.counts.max() <= steps:
-        return plan.counts, plan.rests, np.ones(len(plan.counts), bool)
-    counts: list[int] = []
-    rests: list[float] = []
-    wanted: list[bool] = []
-    for count, rest in zip(plan.counts, plan.rests, strict=True):
-        full, left = divmod(int(count), steps)
-        counts += [steps] * full + [left]
-        rests += [0.0] * full + [float(rest)]
-        wanted += [False] * full + [True]
-    return np.array(counts), np.array(rests), np.array(wanted)
-
-
-def padded(array: np.ndarray, rows: int) -> np.ndarray:
-    """An array of at most so many entries, filled up with zeros."""
-    return np.concatenate([array, np.zeros(rows - len(array), array.dtype)])
 
 
 # ── Traced by the user ────────────────────────────────────────────────────────────────────────────────

@@ -12,7 +12,7 @@ import numpy as np
 
 from holonomy.extras import require
 from holonomy.motion.events import taylor_events
-from holonomy.motion.loops import plain, with_events
+from holonomy.motion.loops import pieces, plain, with_events
 from holonomy.motion.loops.engine_choice import engine_for
 from holonomy.motion.methods.base import PositionVelocity
 from holonomy.systems import System, lagrangian
@@ -137,7 +137,7 @@ class Heyoka:
         kept = len(times)
         if kept == 0:
             times, states = np.zeros(1), np.zeros((1, 2 * n))
-        short = ((0, plain.ROWS - len(times)), (0, 0))
+        short = ((0, pieces.ROWS - len(times)), (0, 0))
         q, v = np.pad(states[:, :n], short, mode="edge"), np.pad(states[:, n:], short, mode="edge")
         shots = self._looks.call(_looks, system, method, np.pad(times, short[0], mode="edge"), q, v)
         return jax.tree.map(lambda x: np.asarray(x)[:kept], shots)

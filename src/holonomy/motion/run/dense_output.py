@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
-from holonomy.motion.loops import plain
+from holonomy.motion.loops import pieces
 from holonomy.motion.loops.driver import Driver
 from holonomy.motion.run.select import members
 from holonomy.types import Numbers
@@ -93,7 +93,7 @@ def _from_state(run: Run, driver: Driver, k: int, times: np.ndarray, dt: float) 
     whole, rests = np.divmod(np.abs(times - t0), abs(dt))
     counts = np.diff(whole.astype(np.int64), prepend=0)
     now = driver.start(t0, run.q[k], run.v[k])
-    most = plain.rows_at_once(driver.system.space.point_dim)
+    most = pieces.rows_at_once(driver.system.space.point_dim)
     for at in range(0, len(times), most):
         part = slice(at, min(at + most, len(times)))
         now, shots, done = driver.rows(now, t0, dt, counts[part], np.copysign(rests[part], dt))

@@ -153,10 +153,6 @@ class Lowering:
             return Memory(value.shape, value.dtype, Buffer("constant", value.dtype, value.size, values=numbers))
         return self.copy(value)
 
-    def kept(self, value: Value) -> Value:
-        """A value that is computed now if it was not."""
-        return value
-
     def scalars(self, value: Value) -> Scalars:
         """`value` element by element."""
         if isinstance(value, Scalars):

@@ -270,7 +270,6 @@ class ArrayLowering(Lowering):
 
     def _applied(self, site: Site, values: list[Any]) -> list[Any]:
         from holonomy.trace.lowering.arrays.rules import ARRAY_RULES, LEFT_TO_XLA
-        from holonomy.trace.lowering.primitives import RULES
         from holonomy.trace.lowering.primitives.elementwise import RULES as ELEMENTWISE
 
         taken_apart = all(isinstance(v, Scalars) for v in values) and all(self.small(s) for s, _ in site.results)
@@ -279,12 +278,23 @@ class ArrayLowering(Lowering):
                 return _listed(ARRAY_RULES[site.name](self, site, *values))
             if site.name in LEFT_TO_XLA:
                 raise TooLarge(f"The JAX primitive '{site.name}' on large arrays is left to XLA, which is faster.")
-            if site.name not in ELEMENTWISE and site.name != "while":  # which keeps what it needs
-                values = [self.kept(v) for v in values]
-        rule = RULES.get(site.name)
-        if rule is None:
-            raise unsupported_primitive(site.name)
-        return _listed(rule(self, site, *values))
+            if site.name not in ELEMENTWISE:
+                return self._applied_to_kept(site, values)
+        return _listed(_rule(site)(self, site, *values))
+
+    def _applied_to_kept(self, site: Site, values: list[Any]) -> list[Any]:
+        """A rule on values in memory, but for those from which the variables of a loop begin."""
+        from holonomy.trace.lowering.primitives.control import loop_variables
+
+        copied = loop_variables(site)
+        kept = [v if n in copied else self.kept(v) for n, v in enumerate(values)]
+        # Memory that is filled for this rule alone holds no variable of this list of equations. In a loop it is read
+        # in every turn, so it is not to be used again where the body has read it for the last time.
+        self._alive.append({n: new for n, (new, old) in enumerate(zip(kept, values, strict=True)) if new is not old})
+        try:
+            return _listed(_rule(site)(self, site, *kept))
+        finally:
+            self._alive.pop()
 
     def _bound(self, value: Array, times: int) -> Array:
         """A value as it is remembered: computed now if it is dear and would be computed several times."""
@@ -319,6 +329,15 @@ class ArrayLowering(Lowering):
                 free = self._pool.setdefault((buffer.dtype, buffer.size), [])
                 if buffer not in free:
                     free.append(buffer)
+
+
+def _rule(site: Site) -> Callable[..., Any]:
+    from holonomy.trace.lowering.primitives import RULES
+
+    rule = RULES.get(site.name)
+    if rule is None:
+        raise unsupported_primitive(site.name)
+    return rule
 
 
 def _listed(out: Any) -> list[Any]:

@@ -114,14 +114,21 @@ def _kept_whole(low: Lowering, value: Value, touched: bool) -> bool:
     return isinstance(value, Memory) or value.size > low.limits.carried or (touched and value.size > _FEW)
 
 
+def loop_variables(site: Site) -> list[int]:
+    """The operands of a `while` that are not the same in every turn; of other primitives none."""
+    if site.name != "while":
+        return []
+    before, body = site.params["cond_nconsts"] + site.params["body_nconsts"], site.params["body_jaxpr"]
+    first = body.invars[site.params["body_nconsts"] :]
+    return [before + k for k, (v, old) in enumerate(zip(body.outvars, first, strict=True)) if v is not old]
+
+
 def _while(low: Lowering, site: Site, *values: Value) -> list[Value]:
     params = site.params
     nc, nb = params["cond_nconsts"], params["body_nconsts"]
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
     initial, dead = values[nc + nb :], site.dead[nc + nb :]
-    moving = [k for k, v in enumerate(body.outvars) if v is not body.invars[nb + k]]
-    consts = [low.kept(v) for v in values[: nc + nb]]
-    initial = [v if k in moving else low.kept(v) for k, v in enumerate(initial)]
+    moving = [n - nc - nb for n in loop_variables(site)]
     touched = _touched(body)[nb:]
     if low.flat:
         raise Unsupported("A loop whose length depends on data (jax.lax.while_loop) has no form as one expression.")
@@ -137,10 +144,10 @@ def _while(low: Lowering, site: Site, *values: Value) -> list[Value]:
         return whole
 
     with low.inside(carried.block, header=True):
-        (condition,) = low.evaluate(cond, [*consts[:nc], *full(carried.values)])
+        (condition,) = low.evaluate(cond, [*values[:nc], *full(carried.values)])
     owned = [False] * nb + [k in moving for k in range(len(initial))]
     with low.inside(carried.block):
-        results = low.evaluate_lazily(body, [*consts[nc:], *full(carried.values)], owned)
+        results = low.evaluate_lazily(body, [*values[nc : nc + nb], *full(carried.values)], owned)
         nexts = carried.settle([results[k] for k in moving])
     test = low.element(condition, low.index(0))
     nodes = low.close_loop(carried.block, carried.variables, carried.firsts, nexts, test)

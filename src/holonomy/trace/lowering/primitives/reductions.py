@@ -121,15 +121,19 @@ def _arg(strict: str) -> Callable[..., Value]:
     return rule
 
 
+def _lines(x: Scalars, axis: int) -> list[list[int]]:
+    """The numbers of the elements of each line along an axis; of an array without elements there are no lines."""
+    return np.moveaxis(numbering(x), axis, -1).reshape(-1, x.shape[axis]).tolist() if x.size else []
+
+
 def _cumulative(op: str) -> Callable[..., Value]:
     def rule(low: Lowering, site: Site, x: Value) -> Value:
         axis, flip = site.params["axis"], site.params["reverse"]
         if isinstance(x, Memory) and x.size > low.limits.scalars:
             return _cumulated(low, op, x, axis, flip)
         x = low.scalars(x)
-        lines = np.moveaxis(numbering(x), axis, -1).reshape(-1, x.shape[axis])
         nodes = list(x.nodes)
-        for line in lines:
+        for line in _lines(x, axis):
             order = line[::-1] if flip else line
             for before, here in pairwise(order):
                 nodes[here] = low.k(op, nodes[before], nodes[here])
@@ -212,7 +216,7 @@ def _sort(low: Lowering, site: Site, *operands: Value) -> list[Value]:
     axis, keys = site.params["dimension"], site.params["num_keys"]
     arrays = [low.scalars(x) for x in operands]
     columns = [list(x.nodes) for x in arrays]
-    for line in np.moveaxis(numbering(arrays[0]), axis, -1).reshape(-1, arrays[0].shape[axis]).tolist():
+    for line in _lines(arrays[0], axis):
         for end in range(len(line) - 1, 0, -1):
             for i, j in pairwise(line[: end + 1]):
                 swap = _less(low, [(c[j], c[i]) for c in columns[:keys]])
