@@ -262,9 +262,9 @@ def _first_look(system: System, t: Any, q: Any, v: Any, probe: Any) -> tuple[Any
 def _seen(system: System, engine: Engine, t: float, q: Any, v: Any) -> tuple[Any, Any, Any, Any]:
     """What `_first_look` sees, of small systems with constraints by the function that projects onto these."""
     if system.mass is None and at_state.suits(system):
-        return *jax.tree.map(np.asarray, engine.call(at_state.state, system, np.float64(t), q, v)), None
+        return *jax.tree.map(np.asarray, engine.call(at_state.state, system, np.float64(t), q, v, seldom=True)), None
     probe = None if system.mass is None else mass_checks.probe(system).astype(q.dtype)
-    return jax.tree.map(np.asarray, engine.call(_first_look, system, np.float64(t), q, v, probe))
+    return jax.tree.map(np.asarray, engine.call(_first_look, system, np.float64(t), q, v, probe, seldom=True))
 
 
 def _warn_of_sign(detail: str) -> None:

@@ -54,9 +54,11 @@ class Driver:
     def start(self, t: float, q: AnyPoint, v: AnyTangent) -> Now:
         """The loop's state at an initial condition."""
         if self.eventful:
-            now = self.engine.call(with_events.begin, self.system, self.watched, self.method, np.float64(t), q, v)
+            now = self.engine.call(
+                with_events.begin, self.system, self.watched, self.method, np.float64(t), q, v, seldom=True
+            )
             return self.start(t, q, v) if self._widened(now) else now
-        return self.engine.call(plain.begin, self.system, self.method, np.float64(t), q, v)
+        return self.engine.call(plain.begin, self.system, self.method, np.float64(t), q, v, seldom=True)
 
     def rows(
         self, now: Now, t0: float, dt: float, counts: np.ndarray, rests: np.ndarray

@@ -139,18 +139,22 @@ def forget() -> None:
 
 
 def compile(
-    fun: Callable[..., Any], example_args: Sequence[Any], *, limits: Limits | tuple[Limits, ...] | None = None
+    fun: Callable[..., Any],
+    example_args: Sequence[Any],
+    *,
+    limits: Limits | tuple[Limits, ...] | None = None,
+    quick: bool = False,
 ) -> Compiled:
     """Machine code for `fun`, traced at arguments shaped like `example_args`.
 
     A function of the same form as an earlier one, whatever its numbers, reuses that one's code. `limits` says what is
     taken apart into scalars and what stays in memory; by default as much as is worth it. Several are tried in turn
-    until one allows the function.
+    until one allows the function. `quick` is for what runs a few times: LLVM does not optimise it (`machine.assemble`).
     Raises `Unsupported` for what has no native form, and for nothing else that happens after tracing.
     """
     leaves, structure = jax.tree.flatten(tuple(example_args))
     attempts = TAKEN_APART if limits is None else (limits,) if isinstance(limits, Limits) else limits
-    entry = kept.name(fun, structure, [_type(x) for x in leaves], attempts)
+    entry = kept.name(fun, structure, [_type(x) for x in leaves], (attempts, quick))
     known = _from_disk(entry, structure)
     if known is not None:
         return known
@@ -159,7 +163,7 @@ def compile(
             jaxpr, shape = traced(fun, example_args)
         with attempt("reading the traced function"):
             form = Form(jaxpr)
-        code = _codes.get((form.key, limits), lambda: _build(jaxpr, form, attempts))
+        code = _codes.get((form.key, limits, quick), lambda: _build(jaxpr, form, attempts, quick))
     made = Compiled(code, _hidden(form), structure, jax.tree.structure(shape))
     _to_disk(entry, made)
     return made
@@ -226,10 +230,10 @@ def _hidden(form: Form) -> list[np.ndarray]:
     return [np.array(form.numbers, np.float64), *[np.ascontiguousarray(a) for a in form.arrays]]
 
 
-def _build(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> Code:
+def _build(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits], quick: bool) -> Code:
     ir, scratch, plan = _written(jaxpr, form, attempts)
     with attempt("compiling with LLVM"):
-        return Code(load(ir), scratch, plan.inputs, plan.outputs)
+        return Code(load(ir, quick=quick), scratch, plan.inputs, plan.outputs)
 
 
 def _written(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> tuple[str, int, Plan]:

@@ -39,9 +39,9 @@ class Engine:
         reason = f" (no native code: {self._brief})" if self._brief else ""
         return f"xla on {jax.default_backend()}{reason}"
 
-    def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """The value of a function of PyTrees of arrays."""
-        compiled = self._native(function, args) if self.native else None
+    def call(self, function: Callable[..., Any], *args: Any, seldom: bool = False) -> Any:
+        """The value of a function of PyTrees of arrays; one that is called `seldom` is compiled in less time."""
+        compiled = self._native(function, args, seldom) if self.native else None
         if compiled is not None:
             return compiled(*args)
         return _jitted(function)(*args)
@@ -54,9 +54,9 @@ class Engine:
         compiled = self._native(function, args)
         return None if compiled is None else compiled.batch
 
-    def _native(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    def _native(self, function: Callable[..., Any], args: tuple[Any, ...], seldom: bool = False) -> Any:
         try:
-            return _machine(function, args, self.limits)
+            return _machine(function, args, self.limits, seldom)
         except Unsupported as error:
             if self.strict:
                 raise ValueError(f"engine='native' cannot run this system: {error} Use engine='xla'.") from error
@@ -75,10 +75,12 @@ def forget() -> None:
     _jits.clear()
 
 
-def _machine(function: Callable[..., Any], args: tuple[Any, ...], limits: Limits | tuple[Limits, ...] | None) -> Any:
+def _machine(
+    function: Callable[..., Any], args: tuple[Any, ...], limits: Limits | tuple[Limits, ...] | None, seldom: bool
+) -> Any:
     leaves, structure = jax.tree.flatten(args)
-    key = (function, structure, limits, tuple((np.shape(x), _dtype(x)) for x in leaves))
-    return _machines.get(key, lambda: _compiler()(function, args, limits=limits))
+    key = (function, structure, limits, seldom, tuple((np.shape(x), _dtype(x)) for x in leaves))
+    return _machines.get(key, lambda: _compiler()(function, args, limits=limits, quick=seldom))
 
 
 def _compiler() -> Callable[..., Any]:

@@ -69,13 +69,13 @@ def identity() -> str:
     return f"llvmlite {llvmlite.__version__} LLVM {version} {_target()[1]} passes {_PASSES}"
 
 
-def load(ir: str) -> Loaded:
-    """Machine code for `ir`, from the disk if the same IR was compiled here before."""
-    key = disk.key(ir, identity())
+def load(ir: str, *, quick: bool = False) -> Loaded:
+    """Machine code for `ir`, from the disk if the same IR was compiled here before; `quick` as in `assemble`."""
+    key = disk.key(ir, identity(), *(["quick"] if quick else []))
     loaded = load_kept(key)
     if loaded is not None:
         return loaded
-    code = assemble(ir)
+    code = assemble(ir, quick=True) if quick else assemble(ir)
     disk.write(key, code)
     return replace(link(code), kept_as=key)
 
