@@ -37,24 +37,23 @@ def dtype_name(dtype: Any) -> str:
     return f"{numpy_dtype.kind}{numpy_dtype.itemsize}"
 
 
-class Node:
-    """One scalar operation: `op` applied to `args`, with `data` for leaves, of scalar type `dtype`."""
+class _Open:
+    """The fields of a node while it is made: a `Node` itself refuses to be written to."""
 
     __slots__ = ("args", "data", "dtype", "index", "op")
 
-    op: str
-    args: tuple[Node, ...]
-    data: Any
-    dtype: str
-    index: int
-
     def __init__(self, op: str, args: tuple[Node, ...], data: Any, dtype: str, index: int) -> None:
-        put = object.__setattr__
-        put(self, "op", op)
-        put(self, "args", args)
-        put(self, "data", data)
-        put(self, "dtype", dtype)
-        put(self, "index", index)
+        self.op = op
+        self.args = args
+        self.data = data
+        self.dtype = dtype
+        self.index = index
+
+
+class Node(_Open):
+    """One scalar operation: `op` applied to `args`, with `data` for leaves, of scalar type `dtype`."""
+
+    __slots__ = ()
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"A node never changes: cannot set {name!r}. Build another node instead.")
@@ -74,13 +73,14 @@ class Graph:
         return self._count
 
     def _new(self, op: str, args: tuple[Node, ...], data: Any, dtype: str) -> Node:
-        node = Node(op, args, data, dtype, self._count)
+        node: Any = _Open(op, args, data, dtype, self._count)
+        node.__class__ = Node  # closed now; much faster than to write each field past the refusal
         self._count += 1
         return node
 
     def node(self, op: str, args: tuple[Node, ...], dtype: str, data: Any = None) -> Node:
         """The node (op, args, data) of type `dtype`: the existing one where there is one. No simplification."""
-        key = (op, dtype, data, *[a.index for a in args])
+        key = _key(op, args, dtype, data)
         found = self._table.get(key)
         if found is None:
             found = self._table[key] = self._new(op, args, data, dtype)
@@ -88,7 +88,7 @@ class Graph:
 
     def find(self, op: str, args: tuple[Node, ...], dtype: str, data: Any = None) -> Node | None:
         """The node (op, args, data) if it exists already."""
-        return self._table.get((op, dtype, data, *[a.index for a in args]))
+        return self._table.get(_key(op, args, dtype, data))
 
     def constant(self, value: float | int | bool, dtype: str) -> Node:
         """The number `value` as a scalar of type `dtype`; 0.0 and -0.0 differ, all NaNs are one."""
@@ -115,6 +115,15 @@ class Graph:
         return self._new("variable", (), self._count, dtype)
 
 
+def _key(op: str, args: tuple[Node, ...], dtype: str, data: Any) -> tuple[Any, ...]:
+    """What makes a node: that of the most frequent numbers of arguments without a list in between."""
+    if len(args) == 2:
+        return op, dtype, data, args[0].index, args[1].index
+    if len(args) == 1:
+        return op, dtype, data, args[0].index
+    return (op, dtype, data, *[a.index for a in args])
+
+
 def reachable(outputs: Iterable[Node]) -> list[Node]:
     """All nodes that `outputs` depend on, themselves included, arguments before users."""
     seen: dict[int, Node] = {}
@@ -128,21 +137,21 @@ def reachable(outputs: Iterable[Node]) -> list[Node]:
 
 
 def substitute(
-    outputs: Sequence[Node], mapping: Mapping[Node, Node], rebuild: Callable[[Node, tuple[Node, ...]], Node]
+    outputs: Sequence[Node],
+    mapping: Mapping[Node, Node],
+    rebuild: Callable[[Node, tuple[Node, ...]], Node],
+    below: Sequence[Node] | None = None,
 ) -> list[Node]:
     """`outputs` with each node in `mapping` replaced.
 
     `rebuild(node, args)` makes the counterpart of `node` with new arguments; a simplifier's constructor simplifies on
-    the way.
+    the way. `below` is `reachable(outputs)` where that is known.
     """
-    done: dict[int, Node] = {}
-    for node in reachable(outputs):
-        if node in mapping:
-            done[node.index] = mapping[node]
-            continue
-        args = tuple([done[a.index] for a in node.args])
-        same = all(new is old for new, old in zip(args, node.args, strict=True))
-        done[node.index] = node if same else rebuild(node, args)
+    done: dict[int, Node] = {node.index: new for node, new in mapping.items()}
+    for node in reachable(outputs) if below is None else below:
+        if node.index not in done:
+            args = tuple([done[a.index] for a in node.args])
+            done[node.index] = node if args == node.args else rebuild(node, args)
     return [done[n.index] for n in outputs]
 
 

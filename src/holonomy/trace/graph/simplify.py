@@ -28,15 +28,19 @@ class Algebra:
         """The simplified node for `op` on `args`; `dtype` is needed for `convert`, `bitcast` and `load` only."""
         if dtype is None:
             dtype = "b1" if op in PREDICATES else args[-1].dtype
-        if op != "load" and not any(a.op != "const" for a in args):
-            return self.graph.constant(numeric.fold(op, dtype, args), dtype)
+        for a in args:
+            if a.op != "const":
+                break
+        else:
+            if op != "load":
+                return self.graph.constant(numeric.fold(op, dtype, args), dtype)
+        rule = _RULES.get(op)
+        if rule is not None:
+            return rule(self, *args)
         if op in ("convert", "bitcast"):
             return self._convert(op, args[0], dtype)
         if op == "load":
             return self.graph.node(op, args, dtype, data)
-        rule = _RULES.get(op)
-        if rule is not None:
-            return rule(self, *args)
         return self.raw(op, *args)
 
     def constant(self, value: float | int | bool, dtype: str) -> Node:
@@ -97,13 +101,13 @@ def _is(node: Node, value: float) -> bool:
 
 def _coefficient(x: Node) -> tuple[Any, Node] | None:
     """(c, y) with x = c·y for a real constant c, or None where there is none but 1."""
-    if x.dtype[0] != "f":
-        return None
-    if x.op == "mul" and x.args[0].op == "const":
-        return x.args[0].data, x.args[1]
-    if x.op == "mul" and x.args[1].op == "const":
-        return x.args[1].data, x.args[0]
-    if x.op == "neg":
+    if x.op == "mul":
+        first, second = x.args
+        if first.op == "const" and x.dtype[0] == "f":
+            return first.data, second
+        if second.op == "const" and x.dtype[0] == "f":
+            return second.data, first
+    elif x.op == "neg" and x.dtype[0] == "f":
         return -1, x.args[0]
     return None
 
@@ -160,6 +164,8 @@ def _collect(k: Algebra, a: Node, b: Node, sign: int) -> Node | None:
     if a.dtype[0] != "f":
         return None
     left, right = _coefficient(a), _coefficient(b)
+    if left is None and right is None and a is not b:
+        return None
     ca, xa = left or (1, a)
     cb, xb = right or (1, b)
     if xa is xb and (ca * sign * cb > 0 or (_exact(ca) and _exact(cb))):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Final
-
-import numpy as np
 
 from holonomy.trace.graph.dag import dtype_name
 from holonomy.trace.jaxpr import Jaxpr, inner_jaxprs
@@ -84,16 +83,44 @@ def checked_dtype(dtype: Any) -> str:
     return name
 
 
-def cost(jaxpr: Jaxpr) -> int:
-    """A rough count of the scalar operations a jaxpr writes out."""
+def evaluations(jaxpr: Jaxpr) -> dict[int, int]:
+    """How often each jaxpr inside is evaluated where everything is written out, by `id`; a scan counts twice."""
+    order: dict[int, Jaxpr] = {}
+
+    def visit(one: Jaxpr) -> None:
+        if id(one) not in order:
+            for eqn in one.eqns:
+                for inner in inner_jaxprs(eqn.params):
+                    visit(inner)
+            order[id(one)] = one
+
+    visit(jaxpr)
+    times = dict.fromkeys(order, 0) | {id(jaxpr): 1}
+    for one in reversed(order.values()):
+        for eqn in one.eqns:
+            for inner in inner_jaxprs(eqn.params):
+                times[id(inner)] += times[id(one)] * (2 if eqn.name == "scan" else 1)
+    return times
+
+
+def cost(jaxpr: Jaxpr, known: dict[int, int] | None = None) -> int:
+    """A rough count of the scalar operations a jaxpr writes out; `known` are those of jaxprs that live on, by `id`."""
+    known = {} if known is None else known
+    found = known.get(id(jaxpr))
+    if found is None:
+        found = known[id(jaxpr)] = _cost(jaxpr, known)
+    return found
+
+
+def _cost(jaxpr: Jaxpr, known: dict[int, int]) -> int:
     total = 0
     for eqn in jaxpr.eqns:
-        inner = sum(cost(j) for j in inner_jaxprs(eqn.params))
+        inner = sum(cost(j, known) for j in inner_jaxprs(eqn.params))
         if eqn.name == "scan":
             inner *= eqn.params["length"]
-        results = sum(int(np.prod(v.aval.shape, dtype=int)) for v in eqn.outvars)
+        results = sum(math.prod(v.aval.shape) for v in eqn.outvars)
         if eqn.name == "dot_general":
             (contracted, _), _ = eqn.params["dimension_numbers"]
-            results *= int(np.prod([eqn.invars[0].aval.shape[d] for d in contracted], dtype=int))
+            results *= math.prod([eqn.invars[0].aval.shape[d] for d in contracted])
         total += inner or results
     return total

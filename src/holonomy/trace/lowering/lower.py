@@ -4,6 +4,7 @@ flow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
@@ -53,6 +54,8 @@ class Lowering:
         self.homes: dict[Node, Block] = {}
         self.aliases: dict[Node, Node] = {}
         self.templates: dict[Any, Any] = {}
+        self.costs: dict[int, int] = {}
+        self.evaluations: dict[int, int] = {}
         self._plans: dict[int, tuple[Any, list[int], dict[Any, int]]] = {}
 
     # ── leaves ────────────────────────────────────────────────────────────────────────────────────
@@ -97,7 +100,7 @@ class Lowering:
 
     def argument(self, leaf: int, shape: tuple[int, ...], dtype: str) -> Value:
         """Argument array number `leaf`."""
-        size = int(np.prod(shape, dtype=int))
+        size = math.prod(shape)
         if size > self.limits.carried and not self.flat:
             return Memory(shape, dtype, Buffer("input", dtype, size, leaf=leaf))
         return Scalars(shape, dtype, tuple([self.graph.input(leaf, e, dtype) for e in range(size)]))
@@ -274,7 +277,7 @@ class Lowering:
 
         Taken apart if it is small (`large`: small enough to be carried), else filled by nested loops.
         """
-        size = int(np.prod(shape, dtype=int))
+        size = math.prod(shape)
         if size <= (self.limits.carried if large and not self.flat else self.limits.scalars):
             nodes = [function([self.index(i) for i in position]) for position in np.ndindex(*shape)]
             return Scalars(shape, dtype, tuple(nodes))

@@ -21,7 +21,7 @@ from holonomy.trace.form import Form
 from holonomy.trace.graph.dag import DTYPES, dtype_name
 from holonomy.trace.jaxpr import Jaxpr, traced
 from holonomy.trace.lowering.arrays.lowering import ArrayLowering
-from holonomy.trace.lowering.limits import ARRAYS, TAKEN_APART, Limits, TooLarge
+from holonomy.trace.lowering.limits import ARRAYS, TAKEN_APART, Limits, TooLarge, evaluations
 from holonomy.trace.lowering.lower import Lowering
 from holonomy.trace.lowering.statements import Plan, Unsupported, attempt
 from holonomy.trace.native import kept
@@ -257,6 +257,7 @@ def lower(jaxpr: Jaxpr, form: Form, limits: Limits) -> Plan:
     inputs = [(tuple(v.aval.shape), dtype_name(v.aval.dtype)) for v in jaxpr.invars]
     kind = ArrayLowering if limits.arrays else Lowering
     lowering = kind(limits, form=form, leaf=len(inputs))
+    lowering.evaluations = evaluations(jaxpr)
     args = [lowering.argument(k, shape, dtype) for k, (shape, dtype) in enumerate(inputs)]
     results = lowering.evaluate(jaxpr, args)
     inputs.append(((len(form.numbers),), "f8"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import jax
 import numpy as np
@@ -40,7 +40,10 @@ class Engine:
         return f"xla on {jax.default_backend()}{reason}"
 
     def call(self, function: Callable[..., Any], *args: Any, seldom: bool = False) -> Any:
-        """The value of a function of PyTrees of arrays; one that is called `seldom` is compiled in less time."""
+        """The value of a function of PyTrees of arrays.
+
+        One that is called `seldom`, of arrays that are not large, is compiled in less time, for code that is slower.
+        """
         compiled = self._native(function, args, seldom) if self.native else None
         if compiled is not None:
             return compiled(*args)
@@ -65,6 +68,7 @@ class Engine:
             return None
 
 
+_FEW: Final = 256  # elements of the arrays in work that takes longer to optimise than to do a few times without
 _machines = CompileCache(remembered=Unsupported)
 _jits = CompileCache()
 
@@ -79,8 +83,9 @@ def _machine(
     function: Callable[..., Any], args: tuple[Any, ...], limits: Limits | tuple[Limits, ...] | None, seldom: bool
 ) -> Any:
     leaves, structure = jax.tree.flatten(args)
-    key = (function, structure, limits, seldom, tuple((np.shape(x), _dtype(x)) for x in leaves))
-    return _machines.get(key, lambda: _compiler()(function, args, limits=limits, quick=seldom))
+    quick = seldom and all(np.size(x) <= _FEW for x in leaves)
+    key = (function, structure, limits, quick, tuple((np.shape(x), _dtype(x)) for x in leaves))
+    return _machines.get(key, lambda: _compiler()(function, args, limits=limits, quick=quick))
 
 
 def _compiler() -> Callable[..., Any]:

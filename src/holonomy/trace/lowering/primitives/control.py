@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import jax.extend.core as jex
 import numpy as np
 
-from holonomy.trace.graph.dag import Node, substitute
+from holonomy.trace.graph.dag import Node, reachable, substitute
 from holonomy.trace.jaxpr import Jaxpr, inner_jaxprs
 from holonomy.trace.lowering.limits import cost
 from holonomy.trace.lowering.primitives.shapes import numbering, pick
@@ -35,17 +36,19 @@ def _templated(low: Lowering, inner: Jaxpr, args: Sequence[Value]) -> list[Value
     nodes = [n for a in args for n in low.scalars(a).nodes]
     key = (id(inner), tuple([n.index if n.op == "const" else None for n in nodes]))
     if key not in low.templates:
-        worth = cost(inner) > _TEMPLATE_COST
-        low.templates[key] = (inner, *_template(low, inner, args)) if worth else (inner, None, None)
-    _, parameters, results = low.templates[key]
+        again = low.evaluations.get(id(inner), 2) > 1
+        worth = again and cost(inner, low.costs) > _TEMPLATE_COST
+        low.templates[key] = (inner, *_template(low, inner, args)) if worth else (inner, None, None, ())
+    _, parameters, results, below = low.templates[key]
     if parameters is None:
         return None
     actual = dict(zip(parameters, [n for n in nodes if n.op != "const"], strict=True))
-    flat = iter(substitute([n for r in results for n in r.nodes], actual, low.k.rebuild))
+    flat = iter(substitute([n for r in results for n in r.nodes], actual, low.k.rebuild, below))
     return [Scalars(r.shape, r.dtype, tuple([next(flat) for _ in r.nodes])) for r in results]
 
 
-def _template(low: Lowering, inner: Jaxpr, args: Sequence[Value]) -> tuple[Any, Any]:
+def _template(low: Lowering, inner: Jaxpr, args: Sequence[Value]) -> tuple[Any, Any, list[Node]]:
+    """Variables for the arguments, the results in them, and all nodes of the results; None where it has statements."""
     block = Block(low.block)
     parameters: list[Node] = []
 
@@ -59,8 +62,8 @@ def _template(low: Lowering, inner: Jaxpr, args: Sequence[Value]) -> tuple[Any, 
     with low.inside(block):
         results = low.evaluate(inner, formal)
     if block.statements or not all(isinstance(r, Scalars) for r in results):
-        return None, None
-    return parameters, results
+        return None, None, []
+    return parameters, results, reachable([n for r in results for n in r.nodes])
 
 
 # ── loops ─────────────────────────────────────────────────────────────────────────────────────────
@@ -159,8 +162,8 @@ def _scan(low: Lowering, site: Site, *values: Value) -> list[Value]:
     nk, nc, length = params["num_consts"], params["num_carry"], params["length"]
     consts, carry, xs = values[:nk], values[nk : nk + nc], values[nk + nc :]
     small = all(isinstance(v, Scalars) for v in (*carry, *xs))
-    ys_size = sum(int(np.prod(shape, dtype=int)) for shape, _ in site.results[nc:])
-    work = length * cost(params["jaxpr"])
+    ys_size = sum(math.prod(shape) for shape, _ in site.results[nc:])
+    work = length * cost(params["jaxpr"], low.costs)
     most = low.limits.rows if params["unroll"] >= length else low.limits.unrolled
     whole = ys_size <= low.limits.scalars and small and work <= most
     if low.flat or length <= 1 or whole:
@@ -192,7 +195,7 @@ def _scan_looped(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) ->
     large = [_kept_whole(low, v, touched[k]) for k, v in enumerate(carry)]
     carried = _Carried(low, carry, site.dead[nk : nk + nc], large)
     columns = [low.memory(x) for x in xs]
-    targets = [low.work(dtype, int(np.prod(shape, dtype=int))) for shape, dtype in site.results[nc:]]
+    targets = [low.work(dtype, math.prod(shape)) for shape, dtype in site.results[nc:]]
     counter = low.variable("i8", carried.block)
     with low.inside(carried.block):
         i = low.k("sub", low.index(length - 1), counter) if params["reverse"] else counter
@@ -213,7 +216,7 @@ def _scan_looped(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) ->
 
 def _row(low: Lowering, x: Memory, i: Node) -> Value:
     shape = x.shape[1:]
-    size = int(np.prod(shape, dtype=int))
+    size = math.prod(shape)
     start = low.k("mul", i, low.index(size))
     return low.generate(
         shape, x.dtype, lambda p: low.element(x, low.k("add", start, low.flatten(p, shape))), large=True
@@ -283,11 +286,11 @@ def _branched(low: Lowering, site: Site, branches: Any, selector: Node, operands
     flat: list[Node] = []
     for column, (shape, dtype) in enumerate(site.results):
         cases = [r[column] for r in results]
-        if all(isinstance(c, Scalars) for c in cases) or int(np.prod(shape, dtype=int)) <= _FEW:
+        if all(isinstance(c, Scalars) for c in cases) or math.prod(shape) <= _FEW:
             for block, case, row in zip(blocks, cases, yields, strict=True):
                 with low.inside(block):
                     row += low.scalars(case).nodes
-            nodes = tuple([low.variable(dtype) for _ in range(int(np.prod(shape, dtype=int)))])
+            nodes = tuple([low.variable(dtype) for _ in range(math.prod(shape))])
             flat += nodes
             out.append(Scalars(shape, dtype, nodes))
         else:
@@ -302,7 +305,7 @@ def _joined(low: Lowering, blocks: list[Block], cases: list[Value], shape: tuple
     (only,) = places if len(places) == 1 else (None,)
     if only is not None:
         return Memory(shape, dtype, only)
-    target = low.work(dtype, int(np.prod(shape, dtype=int)))
+    target = low.work(dtype, math.prod(shape))
     for block, case in zip(blocks, cases, strict=True):
         with low.inside(block):
             low.store_all(target, case)

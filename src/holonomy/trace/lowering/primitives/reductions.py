@@ -144,7 +144,7 @@ def _cumulative(op: str) -> Callable[..., Value]:
 
 def _cumulated(low: Lowering, op: str, x: Memory, axis: int, flip: bool) -> Memory:
     """The same over memory, in loops."""
-    n, inner = x.shape[axis], int(np.prod(x.shape[axis + 1 :], dtype=int))
+    n, inner = x.shape[axis], math.prod(x.shape[axis + 1 :])
     target, k = low.work(x.dtype, x.size), low.k
 
     def line(start: Node) -> None:
@@ -170,9 +170,9 @@ def _dot_general(low: Lowering, site: Site, a: Value, b: Value) -> Value:
     ca, cb, ba, bb = (tuple(int(i) for i in axes) for axes in (ca, cb, ba, bb))
     free_a = [i for i in range(len(a.shape)) if i not in ca + ba]
     free_b = [i for i in range(len(b.shape)) if i not in cb + bb]
-    extent = int(np.prod([a.shape[i] for i in ca], dtype=int))
-    batch = int(np.prod([a.shape[i] for i in ba], dtype=int))
-    size = int(np.prod(shape, dtype=int))
+    extent = math.prod([a.shape[i] for i in ca])
+    batch = math.prod([a.shape[i] for i in ba])
+    size = math.prod(shape)
     if not size * extent:  # a sum of no products
         return low.generate(shape, dtype, lambda _: low.k.constant(0, dtype), large=True)
     if isinstance(a, Scalars) and isinstance(b, Scalars) and size * extent <= low.limits.scalars * 4:
@@ -202,8 +202,18 @@ def _dot_general(low: Lowering, site: Site, a: Value, b: Value) -> Value:
 
 
 def _dot(low: Lowering, a: Scalars, b: Scalars, u: list[int], v: list[int], dtype: str) -> Node:
-    pairs = ((a.nodes[i], b.nodes[j]) for i, j in zip(u, v, strict=True))
-    return low.k.sum([low.k("mul", _as(low, x, dtype), _as(low, y, dtype)) for x, y in pairs], dtype)
+    k, terms = low.k, []
+    for i, j in zip(u, v, strict=True):
+        x, y = a.nodes[i], b.nodes[j]
+        if _vanishes(x, y) or _vanishes(y, x):
+            continue
+        terms.append(k("mul", _as(low, x, dtype), _as(low, y, dtype)))
+    return k.sum(terms, dtype)
+
+
+def _vanishes(x: Node, y: Node) -> bool:
+    """Whether x·y is left out of a sum, as `simplify` would do later: zero times what is no number, for most terms."""
+    return x.op == "const" and x.data == 0 and y.op != "const"
 
 
 def _as(low: Lowering, node: Node, dtype: str) -> Node:

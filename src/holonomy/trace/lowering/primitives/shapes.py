@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -72,7 +73,7 @@ def _broadcast(n: np.ndarray, params: dict[str, Any], shape: tuple[int, ...]) ->
 
 def _broadcast_in_dim(low: Lowering, site: Site, x: Value, *_: Value) -> Value:
     shape, dtype = site.results[0]
-    size = int(np.prod(shape, dtype=int))
+    size = math.prod(shape)
     if isinstance(x, Scalars) and size > low.limits.scalars:
         if x.size == 1:
             return low.generate(shape, dtype, lambda _: x.nodes[0])
@@ -95,7 +96,7 @@ def _split(low: Lowering, site: Site, x: Value) -> list[Value]:
 def _concatenate(low: Lowering, site: Site, *parts: Value) -> Value:
     shape, dtype = site.results[0]
     axis = site.params["dimension"]
-    size = int(np.prod(shape, dtype=int))
+    size = math.prod(shape)
     if size <= low.limits.scalars and all(isinstance(p, Scalars) for p in parts):
         starts = np.cumsum([0, *[p.size for p in parts]])
         source = np.concatenate([numbering(p) + s for p, s in zip(parts, starts, strict=False)], axis=axis)
@@ -125,7 +126,7 @@ def _unstack(low: Lowering, site: Site, x: Value) -> list[Value]:
 
 def _tile(low: Lowering, site: Site, x: Value) -> Value:
     shape, dtype = site.results[0]
-    if isinstance(x, Scalars) and int(np.prod(shape, dtype=int)) <= low.limits.scalars:
+    if isinstance(x, Scalars) and math.prod(shape) <= low.limits.scalars:
         return Scalars(shape, dtype, tuple([x.nodes[i] for i in np.tile(numbering(x), site.params["reps"]).ravel()]))
 
     def element(position: list[Node]) -> Node:
@@ -158,7 +159,7 @@ def _put(low: Lowering, target: Any, place: np.ndarray, part: Value) -> None:
 def _pad(low: Lowering, site: Site, x: Value, fill: Value) -> Value:
     shape, dtype = site.results[0]
     config = site.params["padding_config"]
-    if isinstance(x, Scalars) and int(np.prod(shape, dtype=int)) <= low.limits.scalars:
+    if isinstance(x, Scalars) and math.prod(shape) <= low.limits.scalars:
         nodes = (*x.nodes, low.element(fill, low.index(0)))
         return Scalars(shape, dtype, tuple([nodes[i] for i in _padded(numbering(x), config).ravel().tolist()]))
     steps = strides(x.shape)
@@ -200,7 +201,7 @@ def _padded(numbers: np.ndarray, config: Any) -> np.ndarray:
 def _iota(low: Lowering, site: Site, *_: Value) -> Value:
     shape, dtype = site.results[0]
     axis = site.params["dimension"]
-    size = int(np.prod(shape, dtype=int))
+    size = math.prod(shape)
     if size > low.limits.scalars:
         return low.generate(shape, dtype, lambda p: low.k("convert", p[axis], dtype=dtype))
     view = np.arange(shape[axis]).reshape([-1 if k == axis else 1 for k in range(len(shape))])
