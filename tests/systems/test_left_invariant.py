@@ -1,5 +1,6 @@
 """Which Lagrangians on groups are seen to be left-invariant up to a potential, and which must not be."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -49,6 +50,10 @@ WHOLE = {
     "mass that jumps": lambda t, q, v: jnp.where(q[1] > 0.999, 2.0, 1.0) * spin(q, v),
     "tiny coupling": lambda t, q, v: spin(q, v) + 1e-17 * q[1] * spin(q, v),
     "magnetic": lambda t, q, v: spin(q, v) + 0.1 * q[1] * v[2],
+    "division by a coordinate": lambda t, q, v: spin(q, v * q[1]) / q[1] ** 2,
+    "an infinite function of a coordinate": lambda t, q, v: (
+        spin(q, v) * (1.0 + jax.lax.lgamma(q[1]) - jax.lax.lgamma(q[1]))
+    ),
     "no derivative at rest": lambda t, q, v: spin(q, v) + jnp.sqrt(spin(q, v)) - q[1],
 }
 

@@ -140,12 +140,27 @@ def _found(program: Program, shape: _Shape, inputs: Any, whole: Any) -> Reductio
         return None
     samples = _samples(shape.space, [inputs[k][0] for k in free])
     kind = _kinds(nodes, samples)[flat.outputs[0].nodes[0].index]
-    if kind in (_Kind.CONSTANT, _Kind.INVARIANT):
-        return Reduction.FREE
-    at_rest = [np.zeros_like(x[0]) if k == 2 else np.asarray(x[0]) for k, x in enumerate(samples)]
-    if kind is _Kind.OTHER or not np.all(np.isfinite(_evaluated(jax.grad(function, argnums=1), at_rest))):
-        return None  # the potential is L at rest, where a function of the velocity may have no derivative
-    return Reduction.POTENTIAL
+    if kind is _Kind.OTHER or not _differentiable(function, shape.space, samples, kind is _Kind.SUM):
+        return None
+    return Reduction.POTENTIAL if kind in (_Kind.SUM, _Kind.PLACE) else Reduction.FREE
+
+
+def _differentiable(
+    function: Callable[..., Any], space: AbstractSpace, samples: list[np.ndarray], potential: bool
+) -> bool:
+    """Whether the Lagrangian has derivatives where a reduced one is asked for them: by the velocity at the neutral
+    element, where a formula may divide by a coordinate, and of a potential by the place at rest, where a function of
+    the velocity may have none.
+    """
+    values = [np.asarray(x[0]) for x in samples]
+    one, xi = np.array(left_translation.identity(space)), np.linspace(0.5e-3, 1e-3, space.dim)
+    moving = [values[0], one, _evaluated(lambda x, u: left_translation.lift(space, x, u), [one, xi]), *values[3:]]
+    at_rest = [np.zeros_like(x) if k == 2 else x for k, x in enumerate(values)]
+    like = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in values]
+    slopes = scalarise(jax.grad(function, argnums=(1, 2)), like, hoist=False)
+    by_place, by_velocity = (slopes.outputs[k].nodes for k in (0, 1))
+    found = numeric.evaluate(by_velocity, moving) + (numeric.evaluate(by_place, at_rest) if potential else [])
+    return bool(np.all(np.isfinite(found)))
 
 
 def _evaluated(function: Callable[..., Any], values: list[np.ndarray]) -> np.ndarray:

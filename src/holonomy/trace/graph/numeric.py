@@ -28,7 +28,13 @@ def _remainder(a: Any, b: Any) -> Any:
 
 
 def _elementwise(function: Callable[[float], float]) -> Callable[[Any], Any]:
-    return lambda a: a.dtype.type(function(float(a)))
+    def applied(a: Any) -> Any:
+        try:
+            return a.dtype.type(function(float(a)))
+        except (ValueError, OverflowError):  # how `math` says that the logarithm of the gamma function is infinite
+            return a.dtype.type(math.inf)
+
+    return applied
 
 
 def _logical_shift_right(a: Any, b: Any) -> Any:
