@@ -44,8 +44,8 @@ class Runner(Protocol):
         """Why there is no native code, at length; empty where there is."""
         ...
 
-    def call(self, function: Callable[..., Tree], *args: Tree) -> Tree:
-        """The value of a function of PyTrees of arrays."""
+    def call(self, function: Callable[..., Tree], *args: Tree, seldom: bool = False) -> Tree:
+        """The value of a function of PyTrees of arrays; one that is called `seldom` may be compiled in less time."""
         ...
 
 

@@ -49,8 +49,9 @@ class Heyoka:
         weakref.finalize(self, motion.give_back, method.tol, self._integrator)
         self._at: tuple[float, np.ndarray] | None = None
 
-    def call(self, function: Callable[..., Tree], *args: Tree) -> Tree:
+    def call(self, function: Callable[..., Tree], *args: Tree, seldom: bool = False) -> Tree:
         """`plain.begin` and `plain.chunk`, on the host."""
+        del seldom  # nothing is compiled here
         if function is plain.begin:
             *_, q, v = args
             here: Any = (np.asarray(q, float), np.asarray(v, float))  # the host's arrays are NumPy's

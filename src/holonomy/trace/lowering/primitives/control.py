@@ -60,8 +60,9 @@ def _template(low: Lowering, inner: Jaxpr, args: Sequence[Value]) -> tuple[Any, 
 
     formal = [Scalars(a.shape, a.dtype, tuple([parameter(n) for n in low.scalars(a).nodes])) for a in args]
     with low.inside(block):
-        results = low.evaluate(inner, formal)
-    if block.statements or not all(isinstance(r, Scalars) for r in results):
+        evaluated = low.evaluate(inner, formal)
+    results = [r for r in evaluated if isinstance(r, Scalars)]
+    if block.statements or len(results) < len(evaluated):
         return None, None, []
     return parameters, results, reachable([n for r in results for n in r.nodes])
 
