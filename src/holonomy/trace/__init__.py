@@ -6,3 +6,9 @@
 - `native`: machine code through LLVM, and the engine that runs it; `symbolic`: expressions and SymPy.
 - `heyoka`: second-order systems for heyoka; `as_jax`: a graph as a JAX function.
 """
+
+import time
+from typing import Final
+
+LOADED: Final = time.time()
+"""When this process began to load the package: files that are younger may say something else than what it runs."""

@@ -25,6 +25,7 @@ import numpy as np
 from jax.tree_util import PyTreeDef
 
 import holonomy
+from holonomy.trace import LOADED
 from holonomy.trace.by_value import ByValue
 from holonomy.trace.function import Fixed, Program
 from holonomy.trace.pickling import known_primitives
@@ -45,12 +46,25 @@ def described(value: Any) -> str:
     return "".join(words)
 
 
-@cache
 def surroundings() -> str:
-    """What traced functions depend on besides their arguments: this package's own text and the versions of others."""
-    root = Path(holonomy.__file__).parent
+    """What traced functions depend on besides their arguments: this package's own text and the versions of others.
+
+    Raises `NoName` where the text on disk is younger than this process, which may run an older one: what it compiles
+    would be found under the name of the new text by every later process.
+    """
+    said = _surroundings(Path(holonomy.__file__).parent, LOADED)
+    if said is None:
+        raise NoName
+    return said
+
+
+@cache
+def _surroundings(root: Path, loaded: float) -> str | None:
     digest = hashlib.sha256()
     for file in sorted(root.rglob("*.py")):
+        status = file.stat()
+        if max(status.st_mtime, status.st_ctime) > loaded:
+            return None
         digest.update(f"{file.relative_to(root)}\0".encode())
         digest.update(file.read_bytes())
     versions = [platform.python_version(), jax.__version__, np.__version__, eqx.__version__]

@@ -119,6 +119,17 @@ def test_an_entry_that_cannot_be_used_is_made_again(traces: Callable[[], int], d
     assert traces() == 0
 
 
+def test_nothing_is_kept_under_the_name_of_a_text_that_came_later(
+    traces: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package that is edited or upgraded while a process runs: its older code must not be found by the new text."""
+    monkeypatch.setattr(identity, "LOADED", 0.0)
+    _run()
+    assert traces() == 3
+    _run()
+    assert traces() == 3
+
+
 def test_words_tell_apart_what_differs() -> None:
     """Numbers that Python holds for equal, the order of parts, the parts of nested structures."""
     x = jax.ShapeDtypeStruct((2,), float)
