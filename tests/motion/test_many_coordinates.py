@@ -69,6 +69,20 @@ def test_more_than_the_memory_holds_is_refused_with_its_size():
         refuse_beyond_memory(rows, 10**13)
 
 
+def test_more_than_the_memory_holds_is_refused_before_its_times_are_made():
+    with pytest.raises(ValueError, match=r"Saving 1999999999 times of 100000 coordinates takes 6.4e\+06 GB"):
+        plan(0.0, 1999999999.0, 1.0, 1, None, 10**5)
+
+
+def test_messages_do_not_list_thousands_of_coordinates():
+    with pytest.raises(ValueError, match=r"q = \(x_0, .*, \.\.\., x_999\)") as wrong:
+        hl.System.from_lagrangian(lambda t, x, v: jnp.sum(v**2 * jnp.ones(999)), coordinates={"x": 1000})
+    assert len(str(wrong.value)) < 400
+    free = hl.System.from_lagrangian(lambda t, x, v: 0.5 * jnp.sum(v**2), coordinates={"x": 1000})
+    with pytest.raises(ValueError, match=r"q0 must be finite; got nan among 1000 numbers"):
+        hl.simulate(free, np.full(1000, np.nan), np.zeros(1000), 1.0, dt=0.1)
+
+
 def test_many_rows_are_handed_over_a_few_at_a_time():
     assert pieces.rows_at_once(N) < 100
     run = hl.simulate(system, START[0], START[1], 1.0, dt=0.01, method=hl.RK4())

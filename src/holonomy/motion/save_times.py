@@ -36,8 +36,10 @@ class Plan:
         return int(self.counts.sum())
 
 
-def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: ArrayLike | None) -> Plan:
-    """The rows for a run from t0 to t_end."""
+def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: ArrayLike | None, coordinates: int = 0) -> Plan:
+    """The rows for a run from t0 to t_end, refused before they are made where states of so many coordinates at all of
+    them take more than the memory of the machine.
+    """
     h = float(np.copysign(dt, t_end - t0))
     if save_at is not None:
         times = _save_times(save_at, t0, t_end)
@@ -49,6 +51,7 @@ def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: ArrayLike
             f"{whole[0] / save_every:.3g} states would be saved; pass save_every={int(whole[0] // 10**6)} or save_at "
             "for fewer, a larger dt, or an earlier t_end."
         )
+    _refuse(int(whole[0]) // save_every, coordinates, 4)
     grid = np.arange(0, whole[0] + 1, save_every, dtype=np.int64)
     marks = grid if rests[0] == 0 and grid[-1] == whole[0] else np.append(grid, whole[0])
     out = np.zeros(len(marks))
@@ -87,14 +90,18 @@ def _save_times(save_at: Any, t0: float, t_end: float) -> np.ndarray:
 
 def refuse_beyond_memory(rows: Plan, coordinates: int, vectors: int = 4) -> None:
     """Raise where what is saved takes more than the memory of the machine: of states four vectors for each time."""
-    needed = vectors * 8 * len(rows.times) * coordinates
+    _refuse(len(rows.times), coordinates, vectors)
+
+
+def _refuse(times: int, coordinates: int, vectors: int) -> None:
+    needed = vectors * 8 * times * coordinates
     try:
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return  # the system does not say
     if needed > there:
         raise ValueError(
-            f"Saving {len(rows.times)} times of {coordinates} {'coordinates' if vectors > 1 else 'numbers'} takes "
+            f"Saving {times} times of {coordinates} {'coordinates' if vectors > 1 else 'numbers'} takes "
             f"{needed / 1e9:.3g} GB, and this machine has {there / 1e9:.3g} GB. Save fewer times: pass save_every, or "
             "save_at with the times you need; or save less of each: pass save."
         )

@@ -85,7 +85,8 @@ def simulate(
             raise ValueError("Under jit, vmap or grad the number of steps must be known: pass dt.")
         run = halve(given, save_every, save_at, progress, save)
     else:
-        rows = plan(given.t0, given.t_end, dt, save_every, save_at)
+        whole = 0 if given.is_traced or save is not None else given.q0.shape[0]
+        rows = plan(given.t0, given.t_end, dt, save_every, save_at, whole)
         if given.is_traced:
             if save is not None:
                 raise ValueError("Under jit, vmap or grad leave out save, and compute what you need from run.q, run.v.")

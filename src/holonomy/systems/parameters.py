@@ -13,6 +13,8 @@ from jax.core import Tracer
 
 from holonomy.types import AnyArray, Numbers, Tree
 
+_SHOWN = 12  # numbers that a message repeats
+
 # An array, NumPy's on the host and JAX's while it is traced; in maps over a tree, what stands in an array's place.
 Value: TypeAlias = Tree
 
@@ -112,5 +114,6 @@ def number(what: str, value: Numbers | None) -> AnyArray:
     except (TypeError, ValueError):
         raise ValueError(f"The {what} must be a real number or an array of real numbers; got {value!r}.") from None
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"The {what} must be finite; got {value!r}.")
+        got = repr(value) if array.size <= _SHOWN else f"{array[~np.isfinite(array)][0]} among {array.size} numbers"
+        raise ValueError(f"The {what} must be finite; got {got}.")
     return array

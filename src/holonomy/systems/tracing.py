@@ -26,6 +26,7 @@ OfState = TypeVar("OfState", bound=Callable[..., object])
 # Arguments of a function by their shapes, the parameters last where it has any.
 Example: TypeAlias = tuple[jax.ShapeDtypeStruct | Parameters, ...]
 
+_NAMED = 12  # coordinates that a message lists
 _FEW = 64  # coordinates up to which a function is traced a second time to find elements that are not there
 
 
@@ -99,7 +100,7 @@ class Frame:
         except Exception as error:
             p = "" if not self.parametric else f" and parameters {', '.join(self.parameters)}"
             raise ValueError(
-                f"The {name} could not be evaluated on q = ({', '.join(c.name for c in self.coordinates)}){p}: "
+                f"The {name} could not be evaluated on q = ({_names([c.name for c in self.coordinates])}){p}: "
                 f"{mistakes.advice(error)}"
             ) from error
         if nothing:
@@ -220,3 +221,8 @@ def _lines_and_circles(names: tuple[Coordinate, ...]) -> AbstractSpace:
         return Euclidean(len(names))
     factors = [Circle() if c.kind == "angle" else Euclidean(1) for c in names]
     return factors[0] if len(factors) == 1 else Product(*factors)
+
+
+def _names(names: list[str]) -> str:
+    """The names, of many the first and the last."""
+    return ", ".join(names if len(names) <= _NAMED else [*names[: _NAMED - 2], "...", names[-1]])
