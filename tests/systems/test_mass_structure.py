@@ -1,6 +1,7 @@
 """The structure of the mass matrix from the trace, and solves that use it against those of the whole matrix."""
 
 from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -268,3 +269,27 @@ def test_entries_that_miss_a_product_are_not_used():
     entries = np.ones(N)
     assert mass_checks.judged(system, entries, 1e-15, "q").mass is not None
     assert mass_checks.judged(system, entries, 1e-3, "q").mass is None
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "block-diagonal", "banded", "arrow"])
+def test_an_indefinite_part_is_named(kind: str) -> None:
+    """A sign that is wrong in one place of 40 coordinates."""
+    n, place = 40, 7
+    sign = np.ones(n)
+    sign[place] = -1.0
+
+    def kinetic(v: Any) -> Any:
+        own = 0.5 * jnp.sum(sign * v * v)
+        if kind == "block-diagonal":
+            return 0.5 * jnp.sum(v * v) + 3.0 * v[place] * v[place + 1]
+        if kind == "banded":
+            return own + 0.1 * jnp.sum(v[1:] * v[:-1])
+        return own + 0.01 * v[0] * jnp.sum(v[1:]) if kind == "arrow" else own
+
+    system = hl.System.from_lagrangian(lambda t, q, v: kinetic(v) - 0.5 * jnp.sum(q * q), space=hl.Euclidean(n))
+    structure = mass_checks.with_structure(system).mass
+    assert structure is not None
+    assert structure.kind == kind
+    named = "x8, x9" if kind == "block-diagonal" else "x8"
+    with pytest.warns(UserWarning, match=rf"negative kinetic energy at the initial state in the coordinates {named}\."):
+        hl.simulate(system, np.zeros(n), np.ones(n), 0.02, dt=0.01, method=hl.RK4())

@@ -303,7 +303,7 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
         held, miss = mass
         judged = mass_checks.judged(system, held, miss, "the initial state q0")
         if judged.mass is not None and not judged.definite:
-            _warn_of_sign("")
+            _warn_of_sign(mass_checks.where_negative(system, held))
         return (judged, q, v, True) if judged.mass is not None else _with_mass(judged, engine, t, q, v)
     if not np.all(np.isfinite(mass)):
         raise ValueError(

@@ -251,6 +251,27 @@ def _sparse(system: System, structure: MassStructure, held: np.ndarray, called: 
 _DEFINITE = {"diagonal": _diagonal, "block-diagonal": _blocks, "banded": _band, "arrow": _arrow, "sparse": _sparse}
 
 
+def where_negative(system: System, held: AnyArray | None) -> str:
+    """Words for coordinates in which an indefinite matrix with these entries has negative kinetic energy; none where a
+    single entry or block does not tell."""
+    structure, entries = system.mass, np.asarray(held)
+    if structure is None or held is None:
+        return ""
+    n = structure.size
+    if structure.kind == "block-diagonal":
+        bad = np.flatnonzero(np.linalg.eigvalsh(0.5 * (entries + np.swapaxes(entries, 1, 2)))[:, 0] < 0)
+        starts = np.append(structure.block_starts, n)
+        blocks = [structure.permutation[starts[b] : starts[b + 1]] for b in bad]
+        return _named(system, np.concatenate([*blocks, np.zeros(0, int)]).astype(int))
+    if structure.kind == "banded":
+        return _named(system, structure.permutation[entries[structure.width] < 0])
+    diagonal = (entries[0] if structure.kind == "arrow" else entries)[:n].copy()
+    if structure.kind == "arrow":
+        border = structure.border_places
+        diagonal[border] = entries[1 + np.arange(border.size), border]
+    return _named(system, np.flatnonzero(diagonal < 0))
+
+
 def _singular(system: System, where: np.ndarray, called: str) -> ValueError:
     return ValueError(
         f"The mass matrix is singular at {called}{_named(system, where)}, so the acceleration is not determined. "
