@@ -34,7 +34,6 @@ from holonomy.trace.lowering.values import Memory, Scalars, Value, strides
 
 INDEX: Final = "i8"
 
-
 Rule = Callable[..., Any]
 
 
@@ -70,9 +69,7 @@ class Lowering:
         return node
 
     def fixed(self, constant: Any) -> Value:
-        """A literal or constant of the jaxpr: structure as constants, other numbers as elements of a hidden
-        argument.
-        """
+        """A literal or constant of the jaxpr: structure as constants, other numbers as those of a hidden argument."""
         aval: Any = constant.aval if isinstance(constant, jex.Literal) else None
         array = np.asarray(constant) if aval is None else np.asarray(constant.val, aval.dtype)
         if self._form is None or array.dtype.kind != "f":

@@ -64,7 +64,7 @@ def _template(low: Lowering, inner: Jaxpr, args: Sequence[Value]) -> tuple[Any, 
     results = [r for r in evaluated if isinstance(r, Scalars)]
     if block.statements or len(results) < len(evaluated):
         return None, None, []
-    return parameters, results, reachable([n for r in results for n in r.nodes])
+    return parameters, results, reachable([n for r in results for n in low.scalars(r).nodes])
 
 
 # ── loops ─────────────────────────────────────────────────────────────────────────────────────────
