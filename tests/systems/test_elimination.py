@@ -7,6 +7,8 @@ import pytest
 
 from holonomy.systems.elimination import REST, eliminate
 from holonomy.systems.tridiagonal import Tridiagonal
+from holonomy.trace.lowering.limits import ARRAYS
+from holonomy.trace.native import compiler
 
 _N = 60
 _GRAPHS = {
@@ -75,3 +77,30 @@ def test_tridiagonal_matrices(size):
         out = matrix[np.ix_(stays, goes)] @ np.linalg.solve(matrix[np.ix_(goes, goes)], matrix[np.ix_(goes, stays)])
         matrix, left = matrix[np.ix_(stays, stays)] - out, left[stays]
     np.testing.assert_allclose(one.independence, pivots / diagonal, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("size", [33, 34, 101, 640])
+def test_native_code_eliminates_from_both_ends(size):
+    """Solutions against dense ones, with one and with two rows in the middle; pivots against cyclic reduction by sign,
+    of a definite matrix and of one whose last row is not."""
+    rng = np.random.default_rng(size)
+    forth, back, b = rng.standard_normal(size - 1), rng.standard_normal(size - 1), rng.standard_normal(size)
+    beside = np.maximum(np.abs(np.append(forth, 0.0)), np.abs(np.append(back, 0.0)))
+    d = 1.0 + beside + np.append(0.0, beside[:-1])
+
+    def both(d, forth, back, b):
+        matrix = Tridiagonal(d, forth, back)
+        found = matrix.factor()
+        assert not isinstance(found, Tridiagonal)
+        even = Tridiagonal(d, 0.5 * forth, 0.5 * forth)
+        return matrix.solve(b), found.solve(found.solve(b)), even.independence, even.least
+
+    native = compiler.compile(both, (d, forth, back, b), limits=ARRAYS)
+    dense = np.diag(d) + np.diag(forth, 1) + np.diag(back, -1)
+    once, twice, independence, _ = native(d, forth, back, b)
+    np.testing.assert_allclose(once, np.linalg.solve(dense, b), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(twice, np.linalg.solve(dense, np.linalg.solve(dense, b)), rtol=0, atol=1e-14)
+    assert np.all(independence > 0)
+    lost = np.append(d[:-1], 1e-3 * 0.25 * forth[-1] ** 2 / d[-2])
+    assert not native(lost, forth, back, b)[3] > 0
+    assert not jax.jit(lambda *given: Tridiagonal(*given).least)(lost, 0.5 * forth, 0.5 * forth) > 0

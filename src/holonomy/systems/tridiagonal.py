@@ -10,6 +10,9 @@ with \(c_i = A_{i,i+1}\), \(a_i = A_{i+1,i}\). Without exchanges of rows that is
 definite one, and whole arrays at a time take a third of the time of LAPACK's elimination from one end to the other,
 which solves what is left in the end. The elimination by levels of `elimination` does the same with tables of indices,
 which take as much memory as the numbers that they point to.
+
+Native code takes one number after another, and there elimination in order is the quickest. It begins at both ends of
+the matrix and meets in the middle, so that two eliminations, which do not wait for each other, run at the same time.
 """
 
 from __future__ import annotations
@@ -20,9 +23,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from holonomy.systems.tridiagonal_in_order import Pivots, pivots
+from holonomy.trace.repeat import rows_one_by_one
 from holonomy.types import Flag, Scalar
 
+__all__ = ["Pivots", "Tridiagonal"]
+
 _REST = 400  # unknowns that are left to LAPACK: fewer levels are compiled sooner
+_STRAIGHT = 32  # unknowns up to which native code is written out
 
 
 class Tridiagonal(NamedTuple):
@@ -34,6 +42,15 @@ class Tridiagonal(NamedTuple):
 
     def solve(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
         """The solution of A x = b."""
+        found = self.factor()
+        return self._reduced(b) if isinstance(found, Tridiagonal) else found.solve(b)
+
+    def factor(self) -> Tridiagonal | Pivots:
+        """What solves with this matrix again and again; in XLA that is quickest with the matrix itself."""
+        return pivots(self) if rows_one_by_one() and self.diagonal.shape[0] > _STRAIGHT else self
+
+    def _reduced(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
+        """The solution by cyclic reduction."""
         if b.shape[0] <= _REST:
             none = jnp.zeros(1, b.dtype)
             below, above = jnp.concatenate([none, self.back]), jnp.concatenate([self.forth, none])
@@ -45,25 +62,28 @@ class Tridiagonal(NamedTuple):
         d, c, a, right, inverses = jax.lax.optimization_barrier((d, c, a, right, 1.0 / d[::2]))
         low, high = a[::2] * inverses[:-1], c[1::2] * inverses[1:]
         rest = Tridiagonal(d[1::2] - low * c[::2] - high * a[1::2], -high[:-1] * c[2::2], -low[1:] * a[1:-1:2])
-        stay = rest.solve(right[1::2] - low * right[:-1:2] - high * right[2::2])
+        stay = rest._reduced(right[1::2] - low * right[:-1:2] - high * right[2::2])
         goes = inverses * (right[::2] - jnp.pad(a[1::2] * stay, (1, 0)) - jnp.pad(c[::2] * stay, (0, 1)))
         return jnp.append(jnp.stack([goes[:-1], stay], axis=1).reshape(-1), goes[-1])[: b.shape[0]]
 
     @property
     def independence(self) -> Float[Array, " n"]:
-        """Each pivot of cyclic reduction over its diagonal entry; not positive where rows depend on each other."""
+        """Each pivot of cyclic reduction over its diagonal entry; not positive, or NaN, where rows depend on each
+        other."""
         d, c, a = self
-        pivots: list[Array] = []
+        if isinstance(eliminated := self.factor(), Pivots):
+            return eliminated.over(d)
+        gone: list[Array] = []
         sizes: list[int] = []
         while d.shape[0] > 1:
             sizes.append(d.shape[0])
             more = 1 - d.shape[0] % 2  # an unknown that stands alone: each one that stays has two neighbours
             d, c, a = jnp.pad(d, (0, more), constant_values=1.0), jnp.pad(c, (0, more)), jnp.pad(a, (0, more))
-            pivots.append(d[::2])
+            gone.append(d[::2])
             inverses = 1.0 / d[::2]
             d = d[1::2] - a[::2] * c[::2] * inverses[:-1] - c[1::2] * a[1::2] * inverses[1:]
             c, a = -c[1:-1:2] * c[2::2] * inverses[1:-1], -a[1:-1:2] * a[2::2] * inverses[1:-1]
-        for goes, size in zip(reversed(pivots), reversed(sizes), strict=True):
+        for goes, size in zip(reversed(gone), reversed(sizes), strict=True):
             both = jnp.stack([goes[:-1], d], axis=1).reshape(-1)
             d = jnp.concatenate([both, goes[-1:]])[:size]
         return d / self.diagonal

@@ -150,3 +150,20 @@ def test_a_box_is_divided_where_a_comparison_turns() -> None:
             with pytest.raises(Cut) as cut:
                 below(index, 4)
             assert len(set(values[: cut.value.at])) == len(set(values[cut.value.at :])) == 1
+
+
+def test_scans_compute_the_rows_that_they_take() -> None:
+    """Rows that are products, turned round, or at the seams of joined arrays: in the loop, or in memory before it."""
+
+    def program(x: Any) -> Any:
+        def turn(carry: Any, rows: Any) -> Any:
+            both, wide = rows
+            new = 0.5 * carry + both[0] - both[1] * wide
+            return new, (new, both)
+
+        pairs = jnp.stack([x * x, (x[::-1] - x) * 0.5], axis=1)
+        wide = jnp.concatenate([x[: x.size // 3], jnp.pad(x[x.size // 3 :] + 1.0, (0, 0))])
+        return lax.scan(turn, jnp.zeros(()), (pairs, wide), reverse=True)
+
+    x = np.random.default_rng(4).normal(size=77)
+    check(program, (x,), limits=(ARRAYS, ALL))

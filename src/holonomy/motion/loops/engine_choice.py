@@ -9,8 +9,11 @@ from holonomy.motion.methods.rattle_geodesic import moves_along_geodesics
 from holonomy.motion.methods.runge_kutta import AbstractRungeKutta
 from holonomy.motion.methods.splitting import AbstractSplitting
 from holonomy.systems import System
-from holonomy.systems.bodies import World
-from holonomy.trace.lowering.limits import ARRAYS, FEW_ARRAYS, TAKEN_APART, Limits
+from holonomy.systems.bodies import World, many_rods
+from holonomy.systems.bodies.many_vertices import sign_of
+from holonomy.systems.bodies.rigid_elements import RigidElements
+from holonomy.systems.bodies.shared_vertices import Following
+from holonomy.trace.lowering.limits import ARRAYS, COUPLED_ARRAYS, FEW_ARRAYS, TAKEN_APART, Limits
 from holonomy.trace.native.engine import Engine
 
 # Above this a machine function of single numbers grows faster than what it saves; XLA works on whole arrays.
@@ -40,8 +43,23 @@ def engine_for(system: System, method: AbstractMethod, wanted: str | None) -> En
         largest = 0 if {"areas", "volumes"} & set(rigid.kinds) else LARGEST_RIGID
     limits = MANY_WALLS if system.constraints.walls.window else None
     small = method.scalar and system.space.point_dim <= largest
+    if method.scalar and not small and isinstance(method, Rattle) and _in_order(system, rigid):
+        return Engine(wanted, limits=(COUPLED_ARRAYS, *TAKEN_APART) if wanted == "native" else COUPLED_ARRAYS)
     if linear and method.scalar and not small:
         if system.space.point_dim <= LARGEST_TAKEN_APART:
             return Engine(wanted, limits=(FEW_ARRAYS, Limits()))
         return Engine(wanted, limits=(ARRAYS, *TAKEN_APART) if wanted == "native" else ARRAYS)
     return Engine(wanted, small=small, limits=limits)
+
+
+def _in_order(system: System, rigid: RigidElements | None) -> bool:
+    """Whether there are many conditions whose multipliers are found one after another: along chains, or each alone."""
+    if rigid is not None:
+        assert isinstance(system, World)
+        by_arrays = all(many_rods.applies(system.point_space, one) for one in rigid.elements)
+        large = system.space.point_dim > LARGEST_TAKEN_APART
+        return large and by_arrays and isinstance(rigid.sharing, Following) and sign_of(system.point_space) == 0
+    mass = system.mass
+    if mass is None or mass.kind != "diagonal" or mass.conditions is None:
+        return False
+    return mass.conditions.kind in ("chain", "separate")

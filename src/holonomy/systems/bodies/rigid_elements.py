@@ -35,7 +35,7 @@ from holonomy.systems.bodies.shared_vertices import (
 )
 from holonomy.systems.dense_solve import UNROLLED, Factored, back_substitute, factor, least_pivot
 from holonomy.systems.elimination import Factors
-from holonomy.systems.tridiagonal import Tridiagonal
+from holonomy.systems.tridiagonal import Pivots, Tridiagonal
 from holonomy.types import AnyArray, Flag, Number, Point, Scalar, Tangent
 
 if TYPE_CHECKING:
@@ -210,16 +210,16 @@ class RigidElements(eqx.Module):
             np.all(np.diff(self.elements[0].vertices, axis=0, prepend=self.elements[0].vertices[:1] - 1) == 1)
         )
 
-    def factor(self, at: Slopes) -> Factored | Factors | Tridiagonal:
+    def factor(self, at: Slopes) -> Factored | Factors | Tridiagonal | Pivots:
         """The factorisation of A."""
         if self.sharing is None:
             return factor(self._matrix(at, at), definite=True)
         if isinstance(self.sharing, Following):
-            return self._tridiagonal(at, at)
+            return self._tridiagonal(at, at).factor()
         entries = self._entries(at, at)[0]
         return self.sharing.elimination.factor(entries[: self.count], entries[self.count :])
 
-    def factor_between(self, covectors: Slopes, ways: Slopes) -> Factored | Factors | Tridiagonal:
+    def factor_between(self, covectors: Slopes, ways: Slopes) -> Factored | Factors | Tridiagonal | Pivots:
         """The factorisation of the products of differentials at one configuration with ways at another."""
         if self.sharing is None:
             return factor(self._matrix(covectors, ways), definite=False)
@@ -248,9 +248,9 @@ class RigidElements(eqx.Module):
             return forth, forth
         return forth, jnp.concatenate([forth[:m], _products(a, b, second[:, m:], first[:, m:])])
 
-    def solve(self, factors: Factored | Factors | Tridiagonal, b: Values) -> Values:
+    def solve(self, factors: Factored | Factors | Tridiagonal | Pivots, b: Values) -> Values:
         """The solution of A x = b."""
-        if isinstance(factors, Tridiagonal):
+        if isinstance(factors, Tridiagonal | Pivots):
             return factors.solve(b)
         if isinstance(factors, Factors):
             assert isinstance(self.sharing, Sharing)

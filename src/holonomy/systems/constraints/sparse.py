@@ -73,6 +73,9 @@ def mass_at(local: Local, how: MassStructure, t: Number, y: Vector, w: Vector) -
     """The mass matrix at a state."""
     product = lagrangian.mass_product(local.lagrangian, t, y, w)
     factored = structured_solve.factor(how, product, y, definite=True)
+    if how.kind == "diagonal":  # solved with again and again: divided once
+        inverse = back_substitute(factored, jnp.ones_like(y))
+        return Mass(lambda b: b * inverse, None)
     near = None
     if how.conditions is not None and not how.conditions.direct:
         diagonal = structured_solve.diagonal(how, product, y)
@@ -116,7 +119,7 @@ class Coupling(NamedTuple):
             return lambda b: b / self.diagonal
         if self.how.kind == "chain":
             order = self.how.order
-            matrix = Tridiagonal(self.diagonal, self.forth, self.back)
+            matrix = Tridiagonal(self.diagonal, self.forth, self.back).factor()
             if order is None:
                 return matrix.solve
             there, here = order.value, np.argsort(order.value)

@@ -18,7 +18,8 @@ class Limits:
     An array is taken apart into scalars up to `scalars` elements; an argument, result or loop variable up to `carried`.
     `nodes` bounds the whole graph, `unrolled` the work of a scan that is written out and `rows` that of one over
     independent rows (`trace.repeat`), `solve` the size of a matrix factorised in scalars (`pivoted` with pivoting).
-    With `arrays`, operations on whole arrays are joined into few loops (`lowering.arrays`).
+    With `arrays`, operations on whole arrays are joined into few loops (`lowering.arrays`); an array that is used
+    several times is then kept in memory if computing it again would take more than `dear` operations an element.
     """
 
     scalars: int = 4096
@@ -29,6 +30,7 @@ class Limits:
     solve: int = 16
     pivoted: int = 6
     arrays: bool = False
+    dear: float = 12.0
 
 
 TAKEN_APART: Final = (
@@ -40,6 +42,9 @@ TAKEN_APART: Final = (
 
 ARRAYS: Final = Limits(scalars=16, carried=16, unrolled=64, solve=4, pivoted=2, arrays=True)
 """For functions of large arrays."""
+
+COUPLED_ARRAYS: Final = replace(ARRAYS, dear=4.0)
+"""For functions of large arrays that go through most of them many times, as iterations for multipliers do."""
 
 FEW_ARRAYS: Final = replace(ARRAYS, nodes=20_000)
 """For functions of arrays of some ten numbers, as long as they are not mostly about single numbers."""

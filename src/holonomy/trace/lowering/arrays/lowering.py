@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Container, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -23,7 +23,6 @@ from holonomy.trace.lowering.lower import Lowering
 from holonomy.trace.lowering.statements import Buffer, Load, Store
 from holonomy.trace.lowering.values import Memory, Scalars, Value, strides
 
-_DEAR: Final = 12.0  # operations an element above which an array is kept rather than computed again
 _SPREAD: Final = 4  # how much larger an array must be than what it is computed from not to be kept
 _COSTS: Final = {"div": 4.0, "sqrt": 5.0, "rsqrt": 8.0, "rem": 10.0, "select_n": 1.0, "convert_element_type": 0.5}
 _CHEAP: Final = frozenset(
@@ -286,19 +285,22 @@ class ArrayLowering(Lowering):
         """A rule on values in memory, but for those from which the variables of a loop begin."""
         from holonomy.trace.lowering.primitives.control import loop_variables
 
-        copied = loop_variables(site)
-        kept = [v if n in copied else self.kept(v) for n, v in enumerate(values)]
+        return self.applied(_rule(site), site, values, loop_variables(site))
+
+    def applied(self, rule: Any, site: Site, values: Sequence[Any], left: Container[int]) -> list[Any]:
+        """A rule on values in memory, those with the numbers in `left` as they are."""
+        kept = [v if n in left else self.kept(v) for n, v in enumerate(values)]
         # Memory that is filled for this rule alone holds no variable of this list of equations. In a loop it is read
         # in every turn, so it is not to be used again where the body has read it for the last time.
         self._alive.append({n: new for n, (new, old) in enumerate(zip(kept, values, strict=True)) if new is not old})
         try:
-            return _listed(_rule(site)(self, site, *kept))
+            return _listed(rule(self, site, *kept))
         finally:
             self._alive.pop()
 
     def _bound(self, value: Array, times: int) -> Array:
         """A value as it is remembered: computed now if it is dear and would be computed several times."""
-        if not isinstance(value, Deferred) or times < 2 or value.cost * (times - 1) <= _DEAR:
+        if not isinstance(value, Deferred) or times < 2 or value.cost * (times - 1) <= self.limits.dear:
             return value
         largest = max([b.size for b in value.reads], default=0)
         if value.size > _SPREAD * largest:  # more memory than what it is computed from

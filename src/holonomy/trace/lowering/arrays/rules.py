@@ -10,6 +10,7 @@ from holonomy.trace.graph.dag import Node
 from holonomy.trace.lowering.arrays.deferred import Array, Deferred, all_reads
 from holonomy.trace.lowering.arrays.index import Index, Position
 from holonomy.trace.lowering.arrays.reshape import reshaped
+from holonomy.trace.lowering.arrays.scans import SCANS
 from holonomy.trace.lowering.arrays.sums import SUMS
 from holonomy.trace.lowering.limits import Site
 from holonomy.trace.lowering.statements import Angles
@@ -192,6 +193,7 @@ ARRAY_RULES: Final[dict[str, Any]] = {
     "pad": _pad,
     "iota": _iota,
     "sincos": _sincos,
+    **SCANS,
     **SUMS,
 }
 """Rules `rule(lowering, site, *values)` for values that may be deferred."""

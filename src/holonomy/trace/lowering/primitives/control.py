@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import jax.extend.core as jex
 import numpy as np
@@ -19,6 +19,9 @@ from holonomy.trace.lowering.values import Memory, Scalars, Value
 if TYPE_CHECKING:
     from holonomy.trace.lowering.limits import Site
     from holonomy.trace.lowering.lower import Lowering
+
+Row: TypeAlias = "Callable[[Node], Value]"  # the row with a number
+Rows: TypeAlias = "Callable[[Lowering, Value], Row]"
 
 _TOUCHING: Final = frozenset({"dynamic_slice", "dynamic_update_slice", "gather", "scatter", "scatter-add"})
 
@@ -158,7 +161,8 @@ def _while(low: Lowering, site: Site, *values: Value) -> list[Value]:
     return full(carried.after(nodes))
 
 
-def _scan(low: Lowering, site: Site, *values: Value) -> list[Value]:
+def scan(low: Lowering, site: Site, *values: Value, rows: Rows | None = None) -> list[Value]:
+    """The rule for a scan; `rows` gives the rows of an array by their number, by default those that are in memory."""
     params = site.params
     nk, nc, length = params["num_consts"], params["num_carry"], params["length"]
     consts, carry, xs = values[:nk], values[nk : nk + nc], values[nk + nc :]
@@ -169,16 +173,17 @@ def _scan(low: Lowering, site: Site, *values: Value) -> list[Value]:
     whole = ys_size <= low.limits.scalars and small and work <= most
     if low.flat or length <= 1 or whole:
         return _scan_unrolled(low, site, consts, carry, xs)
-    return _scan_looped(low, site, consts, carry, xs)
+    return _scan_looped(low, site, consts, carry, [(rows or rows_in_memory)(low, x) for x in xs])
 
 
 def _scan_unrolled(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) -> list[Value]:
     params = site.params
     nc, length = params["num_carry"], params["length"]
     rows: list[list[Value]] = [[] for _ in range(length)]
+    columns = [x if isinstance(x, Scalars) else low.memory(x) for x in xs]
     turns = range(length - 1, -1, -1) if params["reverse"] else range(length)
     for i in turns:
-        slices = [pick(low, x, numbering(x)[i]) for x in xs]
+        slices = [pick(low, x, numbering(x)[i]) for x in columns]
         results = low.evaluate_lazily(params["jaxpr"], [*consts, *carry, *slices])
         carry, rows[i] = results[:nc], results[nc:]
     stacked: list[Value] = []
@@ -188,20 +193,19 @@ def _scan_unrolled(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) 
     return [*carry, *stacked]
 
 
-def _scan_looped(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) -> list[Value]:
+def _scan_looped(low: Lowering, site: Site, consts: Any, carry: Any, columns: Sequence[Row]) -> list[Value]:
     params = site.params
     nk, nc, length = params["num_consts"], params["num_carry"], params["length"]
     body = params["jaxpr"]
     touched = _touched(body)[nk:]
     large = [_kept_whole(low, v, touched[k]) for k, v in enumerate(carry)]
     carried = _Carried(low, carry, site.dead[nk : nk + nc], large)
-    columns = [low.memory(x) for x in xs]
     targets = [low.work(dtype, math.prod(shape)) for shape, dtype in site.results[nc:]]
     counter = low.variable("i8", carried.block)
     with low.inside(carried.block):
         i = low.k("sub", low.index(length - 1), counter) if params["reverse"] else counter
-        rows = [_row(low, x, i) for x in columns]
-        owned = [False] * nk + [True] * nc + [False] * len(xs)
+        rows = [row(i) for row in columns]
+        owned = [False] * nk + [True] * nc + [False] * len(columns)
         results = low.evaluate_lazily(body, [*consts, *carried.values, *rows], owned)
         for target, y in zip(targets, results[nc:], strict=True):
             _store_row(low, target, y, i)
@@ -215,13 +219,18 @@ def _scan_looped(low: Lowering, site: Site, consts: Any, carry: Any, xs: Any) ->
     return [*carried.after(nodes[1:]), *out]
 
 
-def _row(low: Lowering, x: Memory, i: Node) -> Value:
-    shape = x.shape[1:]
+def rows_in_memory(low: Lowering, x: Value) -> Row:
+    """The rows of an array in memory."""
+    kept, shape = low.memory(x), x.shape[1:]
     size = math.prod(shape)
-    start = low.k("mul", i, low.index(size))
-    return low.generate(
-        shape, x.dtype, lambda p: low.element(x, low.k("add", start, low.flatten(p, shape))), large=True
-    )
+
+    def row(i: Node) -> Value:
+        start = low.k("mul", i, low.index(size))
+        return low.generate(
+            shape, x.dtype, lambda p: low.element(kept, low.k("add", start, low.flatten(p, shape))), large=True
+        )
+
+    return row
 
 
 def _store_row(low: Lowering, target: Any, y: Value, i: Node) -> None:
@@ -340,7 +349,7 @@ _TEMPLATE_COST: Final = 200  # operations above which a body that is called agai
 RULES: Final[dict[str, Any]] = {
     "call": _call,
     "while": _while,
-    "scan": _scan,
+    "scan": scan,
     "cond": _cond,
     "platform_index": _platform_index,
 }  # fmt: skip
