@@ -22,6 +22,7 @@ from holonomy.motion.methods.by_name import method_by_name
 from holonomy.motion.methods.colliding_bodies import CollidingBodies, colliding
 from holonomy.motion.methods.default import default_method
 from holonomy.motion.methods.event_driven import EventDriven
+from holonomy.motion.methods.radau import Radau
 from holonomy.motion.methods.through_singular import passing
 from holonomy.motion.run import provenance
 from holonomy.motion.run.provenance import Provenance
@@ -110,7 +111,7 @@ def problem(
         if is_traced:
             raise ValueError("singular='pass' is for runs outside of jit, vmap and grad; leave it out there.")
         system, method = passing(system, method)
-    system = _structured(initial_state.with_walls(system, method, end - start), is_traced)
+    system = _structured(initial_state.with_walls(system, method, end - start), method, is_traced)
     steady = True
     sizes = None if is_traced else initial_sizes.consistent(system, method, start, q, v)
     if sizes is not None:
@@ -121,11 +122,13 @@ def problem(
     return Problem(system, method, q, v, start, end, is_traced, engine, made, seen if seen.count else None, most)
 
 
-def _structured(system: System, is_traced: bool) -> System:
+def _structured(system: System, method: AbstractMethod, is_traced: bool) -> System:
     """The system with the structure that its solves use."""
     found = mass_checks.with_structure(system)
     # whether a mass matrix is positive definite, as sparse multipliers ask, cannot be seen in what is traced
-    return initial_sparse.whole(found) if is_traced and system.constraints and not system.definite else found
+    if is_traced and system.constraints and not system.definite:
+        return initial_sparse.whole(found)
+    return mass_checks.with_steps(found) if isinstance(method, Radau) else found
 
 
 def _refuse_all_pairs(system: System, method: AbstractMethod) -> None:

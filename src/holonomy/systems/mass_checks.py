@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -11,7 +12,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
 
-from holonomy.systems import lagrangian, mass_structure, structured_solve
+from holonomy.systems import lagrangian, mass_structure, step_structure, structured_solve
 from holonomy.systems.constraints.structure import FEWEST, FEWEST_SPARSE
 from holonomy.systems.dense_solve import RANK, UNROLLED
 from holonomy.systems.mass_structure import LARGEST_DENSE, MassStructure
@@ -39,6 +40,13 @@ def with_structure(system: System) -> System:
     if system.constraints:
         return replace(system, mass=found if _solves_conditions(found) else None)
     return replace(system, mass=found if found.solvable else None)
+
+
+def with_steps(system: System) -> System:
+    """The system with the structure of its implicit steps too, where its solves use structure and gain from this."""
+    if system.mass is None:
+        return system
+    return replace(system, mass=dataclasses.replace(system.mass, steps=step_structure.find(system)))
 
 
 def _many_conditions(system: System) -> bool:

@@ -20,6 +20,7 @@ from holonomy.systems import tracing
 from holonomy.systems.constraints import structure as condition_structure
 from holonomy.systems.constraints.structure import ConditionStructure
 from holonomy.systems.elimination import Elimination, eliminate_sparsely
+from holonomy.systems.step_structure import StepStructure
 from holonomy.trace.affine import separates
 from holonomy.trace.by_value import ByValue
 from holonomy.trace.function import Function, trace
@@ -49,7 +50,8 @@ class MassStructure:
     order in which the matrix has this form, where that is not their own; `starts`, where the blocks begin in it;
     `border`, the coordinates of an arrow that couple to others; `pairs`, of a sparse matrix that stays sparse when it
     is eliminated, as that of a tree does, the places of its entries above the diagonal; `conditions`, the structure of
-    the system's constraints, None where it has no equations.
+    the system's constraints, None where it has no equations; `steps`, that of the equations of implicit steps with all
+    derivatives, None where they are solved without it.
     """
 
     kind: str
@@ -64,6 +66,7 @@ class MassStructure:
     border: ByValue | None = None
     pairs: ByValue | None = None
     conditions: ConditionStructure | None = None
+    steps: StepStructure | None = None
 
     def __str__(self) -> str:
         form = self.kind
@@ -80,7 +83,8 @@ class MassStructure:
         moving = [named[name] for name in self.depends]
         said = f"depends on {', '.join(moving)}" if moving else "constant"
         held = "" if self.conditions is None else f"; {self.conditions}"
-        return f"{form}, {said}, {self.size} coordinates{held}"
+        steps = "" if self.steps is None else f"; {self.steps}"
+        return f"{form}, {said}, {self.size} coordinates{held}{steps}"
 
     @property
     def block_starts(self) -> np.ndarray:

@@ -14,6 +14,7 @@ from holonomy.motion.methods.base import AbstractMethod, Status
 from holonomy.motion.methods.gauss_coefficients import basis
 from holonomy.motion.methods.phase_state import Phase
 from holonomy.motion.methods.radau_equations import Equations, tableau
+from holonomy.motion.methods.radau_sparse import SparseEquations
 from holonomy.root_finding import newton
 from holonomy.systems import System, lagrangian
 from holonomy.systems.constraints import kkt, project
@@ -101,15 +102,23 @@ class Radau(AbstractMethod):
         now = state.phase
         local = system.local(now.anchor)
         held = local.hold(t, now.y, now.stages[-1])
-        step = Equations(self.stages, self.at, local, held, t, h, now.y, now.p)
+        step: Equations | SparseEquations = Equations(self.stages, self.at, local, held, t, h, now.y, now.p)
+        mass, full = system.mass, self.iteration == "newton"
+        at_every = None
+        if mass is not None and mass.steps is not None:
+            step = SparseEquations(step, mass.steps)
+            # beside the work for an iterate its own matrix costs little; that of a long chain of rods frozen leads to
+            # other roots
+            at_every = step.direction_at if full or held is not None else None
         guess = step.join(*(_extrapolated(x, phase_state.ratio(now, h)) for x in (now.stages, state.reactions)))
         z, found, count = newton(
             step.residual,
-            step.direction(guess),
+            step.direction(guess) if at_every is None else lambda residual: residual,
             lambda change: jnp.max(jnp.abs(step.split(change)[0]), axis=0),
             lambda z: jnp.max(jnp.abs(step.split(z)[0]), axis=0) + jnp.abs(now.y) / jnp.abs(h),
             guess,
-            full=self.iteration == "newton",
+            full=full and isinstance(step, Equations),
+            direction_at=at_every,
         )
         stages, reactions = step.split(z)
         end = step.positions(stages)[-1]

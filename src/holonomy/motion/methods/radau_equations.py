@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import jax
@@ -64,9 +64,11 @@ class Equations:
         balance = momentum - (self.p[None] + self.h * (self.a @ force))
         if self.held is None:
             return balance.ravel()
-        return jnp.concatenate([balance.ravel(), *self._conditions(self.held, positions, velocities, reactions)])
+        second = partial(self._second, self.held)
+        return jnp.concatenate([balance.ravel(), *self.conditions(self.held, positions, velocities, reactions, second)])
 
-    def _conditions(self, held: Held, positions: Any, velocities: Any, reactions: Any) -> list[Any]:
+    def conditions(self, held: Held, positions: Any, velocities: Any, reactions: Any, second: Any) -> list[Any]:
+        """The conditions, s of each; `second` gives the rates' own rates at the end, of its state and multipliers."""
         m, end = held.counts[0], self.times[-1]
         y, w = positions[-1], velocities[-1]
         inner = list(range(self.s))
@@ -76,7 +78,7 @@ class Equations:
         if m and self.at == "end":
             rows += [held.position(end, y) / self.h, held.rates(end, y, w)[:m]]
             if self.s == 3:
-                rows.append(self.h * self._second(held, end, y, w, reactions[-1])[:m])
+                rows.append(self.h * second(end, y, w, reactions[-1])[:m])
         if held.counts[1]:
             rows += list(each(lambda *at: held.rates(*at)[m:], self.times, positions, velocities))
         if held.idle is None:
@@ -118,7 +120,7 @@ class Equations:
         return lambda r: back_substitute(factored, r)
 
     def _slopes(self, held: Held, t: Any, y: Any, w: Any, mass: Any, normals: Any) -> Any:
-        """Derivatives of the conditions, in the order of `_conditions`."""
+        """Derivatives of the conditions, in the order of `conditions`."""
         m, k = held.counts
         a, h, unit = self.a, self.h, jnp.eye(self.s, dtype=y.dtype)
         bend = jacobian(lambda x: held.rates(t, x, w), y)

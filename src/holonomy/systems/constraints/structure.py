@@ -201,16 +201,16 @@ def _colours(m: int, pairs: ByValue) -> np.ndarray:
     ones = np.ones(len(row), np.int64)
     upper: Any = sparse.coo_array((ones, (row, column)), shape=(m, m))
     pattern: Any = sparse.csr_array(upper + upper.T + _matrix(np.stack([np.arange(m)] * 2, axis=1), (m, m)))
-    return _greedy(sparse.csr_array(pattern @ pattern))
+    return coloured(sparse.csr_array(pattern @ pattern))
 
 
 @lru_cache(maxsize=32)
 def _colours_of_lines(m: int, n: int, pattern: ByValue, rows: bool) -> np.ndarray:
     normals = _matrix(pattern.value, (m, n))
-    return _greedy(sparse.csr_array(normals @ normals.T if rows else normals.T @ normals))
+    return coloured(sparse.csr_array(normals @ normals.T if rows else normals.T @ normals))
 
 
-def _greedy(near: Any) -> np.ndarray:
+def coloured(near: Any) -> np.ndarray:
     """A number for each row of a symmetric pattern, different for those with an entry in common."""
     found = np.full(near.shape[0], -1)
     for k in range(near.shape[0]):
