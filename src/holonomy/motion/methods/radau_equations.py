@@ -16,10 +16,11 @@ from holonomy.systems.constraints.conditions import Held
 from holonomy.systems.dense_solve import back_substitute, factor
 from holonomy.systems.in_chart import Local
 from holonomy.trace.repeat import each, jacobian
-from holonomy.types import Time, Vector
+from holonomy.types import Time, Tree, Vector
 
 # Stage velocities, then h times the multipliers of the stages.
 Unknowns: TypeAlias = Float[Array, " unknowns"]
+Stages: TypeAlias = Float[Array, "s n"]
 
 
 class Equations:
@@ -67,7 +68,9 @@ class Equations:
         second = partial(self._second, self.held)
         return jnp.concatenate([balance.ravel(), *self.conditions(self.held, positions, velocities, reactions, second)])
 
-    def conditions(self, held: Held, positions: Any, velocities: Any, reactions: Any, second: Any) -> list[Any]:
+    def conditions(
+        self, held: Held, positions: Stages, velocities: Stages, reactions: Tree, second: Callable[..., Tree]
+    ) -> list[Vector]:
         """The conditions, s of each; `second` gives the rates' own rates at the end, of its state and multipliers."""
         m, end = held.counts[0], self.times[-1]
         y, w = positions[-1], velocities[-1]

@@ -210,7 +210,7 @@ def _colours_of_lines(m: int, n: int, pattern: ByValue, rows: bool) -> np.ndarra
     return coloured(sparse.csr_array(normals @ normals.T if rows else normals.T @ normals))
 
 
-def coloured(near: Any) -> np.ndarray:
+def coloured(near: Sets) -> np.ndarray:
     """A number for each row of a symmetric pattern, different for those with an entry in common."""
     found = np.full(near.shape[0], -1)
     for k in range(near.shape[0]):
