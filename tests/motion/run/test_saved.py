@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import holonomy as hl
-from holonomy.motion.loops import plain
+from holonomy.motion.loops import pieces
 
 N = 20
 
@@ -33,7 +33,7 @@ def whole():
 
 
 def test_names_and_functions_are_those_of_whole_states(whole, monkeypatch):
-    monkeypatch.setattr(plain, "ROWS", 64)  # several pieces, the last one shorter
+    monkeypatch.setattr(pieces, "ROWS", 64)  # several pieces, the last one shorter
     wanted = {"theta": "theta", "x": "x", "middle": lambda t, q, v: jnp.stack([t, q.x.mean(), v.theta])}
     run = hl.simulate(chain(), *START, 2.0, dt=0.01, method=hl.RK4(), save=wanted)
     saved = run.saved
