@@ -64,6 +64,21 @@ def test_reductions_of_one_shape_share_a_loop() -> None:
     assert loops(many, np.zeros(1000)) == 3  # eight at a time
 
 
+def test_many_reductions_do_not_hold_all_that_they_read() -> None:
+    """Forty arrays of sines, which are kept in memory, each added up: a few are there at a time."""
+
+    def added(x: Any) -> Any:
+        total = 0.0
+        for k in range(40):
+            total = total + jnp.sum(jnp.sin(x * k) ** 2)
+        return total
+
+    x = np.linspace(0.0, 1.0, 1000)
+    check(added, (x,), limits=(ARRAYS,))
+    jaxpr, _ = traced(added, (x,))
+    assert compiler._written(jaxpr, Form(jaxpr), (ARRAYS,))[1] <= 30 * x.nbytes
+
+
 @pytest.mark.parametrize("shape", [(0,), (1,), (17,), (3, 30)])
 def test_reductions_of_odd_sizes(shape: tuple[int, ...]) -> None:
     x = np.random.default_rng(1).normal(size=shape)

@@ -56,6 +56,8 @@ def flattened(jaxpr: Jaxpr, small: int, elementwise: Container[str]) -> Flattene
     program.last.update({a: len(eqns) for a in outvars if isinstance(a, Name)})
     for atom, k in program.last.items():
         program.dying.setdefault(k, []).append(atom)
+    for k, eqn in enumerate(eqns):
+        program.dying.setdefault(k, []).extend(v for v in eqn.outvars if v not in program.last)
     return program
 
 

@@ -38,6 +38,9 @@ class _Order:
         for k, eqn in enumerate(self.eqns):
             if _whole(eqn, self.small):
                 self.waiting.setdefault(eqn.invars[0].aval.shape, []).append(k)
+                ready = self._ready_beside(k)
+                if len(ready) == _MOST:  # a loop is full: what it reads need not be remembered any longer
+                    self._write(ready[0])
             elif not self._single(eqn):
                 self._write(k)
         for k in range(len(self.eqns)):
@@ -63,14 +66,19 @@ class _Order:
         needed = [self.source.get(id(a)) for a in self.eqns[k].invars]
         return [n for n in needed if n is not None and not self.done[n]]
 
+    def _ready_beside(self, k: int) -> list[int]:
+        """Reductions that wait, go through arrays of the same shape as equation k and lack nothing."""
+        shape = self.eqns[k].invars[0].aval.shape
+        left = self.waiting[shape] = [n for n in self.waiting.get(shape, []) if not self.done[n]]
+        return [n for n in left if not self._missing(n)]
+
     def _ready(self, k: int) -> None:
         eqn = self.eqns[k]
         if not _whole(eqn, self.small):
             self.order.append(eqn)
             self.done[k] = True
             return
-        beside = [n for n in self.waiting.get(eqn.invars[0].aval.shape, ()) if n != k and not self.done[n]]
-        group = sorted([k, *[n for n in beside if not self._missing(n)][: _MOST - 1]])
+        group = sorted([k, *[n for n in self._ready_beside(k) if n != k][: _MOST - 1]])
         self.order.append(eqn if len(group) == 1 else _joined([self.eqns[n] for n in group]))
         for n in group:
             self.done[n] = True

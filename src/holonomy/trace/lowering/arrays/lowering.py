@@ -324,10 +324,14 @@ class ArrayLowering(Lowering):
     def _release(self, program: Flattened, k: int, env: dict[Any, Array]) -> None:
         """Forget what nobody needs after equation k; memory that nothing alive is computed from is used again."""
         gone = [env.pop(var) for var in program.dying.get(k, ()) if var in env]
-        freed = {b for value in gone for b in buffers(value)} & self._pooled
-        if freed:
+        self.free({b for value in gone for b in buffers(value)})
+
+    def free(self, given: set[Buffer]) -> None:
+        """Let the memory be used again that nothing alive is computed from."""
+        given = given & self._pooled
+        if given:
             held = {b for frame in self._alive for value in frame.values() for b in buffers(value)}
-            for buffer in freed - held:
+            for buffer in given - held:
                 free = self._pool.setdefault((buffer.dtype, buffer.size), [])
                 if buffer not in free:
                     free.append(buffer)

@@ -176,6 +176,8 @@ def _sincos(low: ArrayLowering, site: Site, x: Any) -> list[Array]:
     angles = low.memory(x)
     both = [Memory(x.shape, x.dtype, low.room(x.dtype, x.size)) for _ in range(2)]
     low.emit(Angles(both[0].buffer, both[1].buffer, angles.buffer))
+    if angles is not x:
+        low.free({angles.buffer})
     return [*both]
 
 
