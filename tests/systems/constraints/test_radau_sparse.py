@@ -102,8 +102,13 @@ def test_steps_along_a_band_are_those_of_whole_matrices(case, method, whole):
     whole(True)
     theirs = moved()
     assert theirs.provenance.mass == ""
-    for a, b in ((ours.q, theirs.q), (ours.v, theirs.v)):
-        assert np.max(np.abs(a - b)) < 1e-12 * max(1.0, float(np.max(np.abs(b))))
+    assert np.max(np.abs(ours.q - theirs.q)) < 1e-12 * max(1.0, float(np.max(np.abs(theirs.q))))
+    bound = 1e-12 * max(1.0, float(np.max(np.abs(theirs.v))))
+    if system.constraints and method.at == STAGES:
+        # Conditions hold positions alone, so velocities have the roundings of these over dt: one rounding of the start
+        # changes those of whole matrices by up to 8 eps |q| / dt.
+        bound = max(bound, 16 * np.finfo(float).eps * float(np.max(np.abs(theirs.q))) / dt)
+    assert np.max(np.abs(ours.v - theirs.v)) < bound
     if system.constraints:
         a, b = ours.multipliers, theirs.multipliers
         assert a is not None

@@ -20,6 +20,7 @@ from holonomy.types import Time, Tree, Vector
 
 # Stage velocities, then h times the multipliers of the stages.
 Unknowns: TypeAlias = Float[Array, " unknowns"]
+Row: TypeAlias = Float[Array, " _"]
 Stages: TypeAlias = Float[Array, "s n"]
 
 
@@ -70,7 +71,7 @@ class Equations:
 
     def conditions(
         self, held: Held, positions: Stages, velocities: Stages, reactions: Tree, second: Callable[..., Tree]
-    ) -> list[Vector]:
+    ) -> list[Row]:
         """The conditions, s of each; `second` gives the rates' own rates at the end, of its state and multipliers."""
         m, end = held.counts[0], self.times[-1]
         y, w = positions[-1], velocities[-1]
