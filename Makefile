@@ -54,6 +54,8 @@ demo: python
 # ── Checks ───────────────────────────────────────────────────────────────────────────────────────
 # Tests run in two processes: threads of OpenBLAS would wait for each other by spinning, a sixth of the processor's time.
 test checks unit proof compat newest: export OPENBLAS_NUM_THREADS = 1
+# Python keeps the bytecode of the package between processes, whatever the environment says.
+lint test checks unit proof compat newest: export PYTHONDONTWRITEBYTECODE =
 
 test: lint checks
 

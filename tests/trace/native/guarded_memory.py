@@ -70,7 +70,8 @@ def guard_code(guard: Guard, shorter: bool) -> None:
             made[0] = guard.empty((made[0].size - 1,), made[0].dtype)
         return made
 
-    def run(self: compiler.Code, leaves: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def run(self: compiler.Code, leaves: Sequence[np.ndarray], steps: int = 0) -> list[np.ndarray]:
+        del steps
         inputs, outputs = [guard.copy(leaf) for leaf in leaves], results(self)
         scratch = guard.empty((self.scratch,), np.uint8)
         self.loaded.kernel(compiler._table([*inputs, *outputs]), scratch.ctypes.data)

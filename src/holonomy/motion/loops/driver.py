@@ -102,7 +102,7 @@ class Driver:
     def _chunk(
         self, now: Any, t0: float, dt: float, counts: np.ndarray, rests: np.ndarray
     ) -> tuple[Any, plain.Snapshot, int]:
-        rows = pieces.rows_at_once(self.system.space.point_dim)
+        rows, steps = pieces.rows_at_once(self.system.space.point_dim), int(np.sum(counts))
         plan = (
             np.float64(t0),
             np.float64(dt),
@@ -111,13 +111,14 @@ class Driver:
             np.int64(len(counts)),
         )
         if self.eventful:
-            now, shots, good = self.engine.call(with_events.chunk, self.system, self.watched, self.method, now, *plan)
+            given = (self.system, self.watched, self.method, now, *plan)
+            now, shots, good = self.engine.call(with_events.chunk, *given, steps=steps)
             if int(now.code) == Code.crowded and contact.wider(self.system) is not None:
                 return now, shots, 0
             now = self._logged(now)
             kept = int(good) + (int(now.code) == Code.event)
             return now, jax.tree.map(lambda x: np.asarray(x)[:kept], shots), int(good)
-        now, shots, good = self.engine.call(plain.chunk, self.system, self.method, now, *plan)
+        now, shots, good = self.engine.call(plain.chunk, self.system, self.method, now, *plan, steps=steps)
         kept = int(good)
         return now, jax.tree.map(lambda x: np.asarray(x)[:kept], shots), kept
 

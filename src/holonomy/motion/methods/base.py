@@ -15,7 +15,7 @@ from holonomy.method_table import Properties
 from holonomy.systems import System
 from holonomy.systems.constraints import kkt
 from holonomy.systems.result_code import Code
-from holonomy.types import Flag, Multipliers, Number, Point, State, Tangent, Time, Tree
+from holonomy.types import Flag, Multipliers, Number, Point, State, Tangent, Time, Tree, Whole
 
 
 class Status(NamedTuple):
@@ -44,8 +44,12 @@ class Runner(Protocol):
         """Why there is no native code, at length; empty where there is."""
         ...
 
-    def call(self, function: Callable[..., Tree], *args: Tree, seldom: bool = False) -> Tree:
-        """The value of a function of PyTrees of arrays; one that is called `seldom` may be compiled in less time."""
+    def call(
+        self, function: Callable[..., Tree], *args: Tree, seldom: bool = False, steps: Whole | None = None
+    ) -> Tree:
+        """The value of a function of PyTrees of arrays; one that is called `seldom`, or that takes few `steps`, may be
+        compiled in less time.
+        """
         ...
 
 

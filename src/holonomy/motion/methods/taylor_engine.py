@@ -20,7 +20,7 @@ from holonomy.systems.result_code import Code
 from holonomy.trace import heyoka
 from holonomy.trace.compile_cache import CompileCache
 from holonomy.trace.lowering.statements import Unsupported
-from holonomy.types import Tree
+from holonomy.types import Tree, Whole
 
 if TYPE_CHECKING:
     from holonomy.motion.methods.taylor import Taylor
@@ -49,9 +49,11 @@ class Heyoka:
         weakref.finalize(self, motion.give_back, method.tol, self._integrator)
         self._at: tuple[float, np.ndarray] | None = None
 
-    def call(self, function: Callable[..., Tree], *args: Tree, seldom: bool = False) -> Tree:
+    def call(
+        self, function: Callable[..., Tree], *args: Tree, seldom: bool = False, steps: Whole | None = None
+    ) -> Tree:
         """`plain.begin` and `plain.chunk`, on the host."""
-        del seldom  # nothing is compiled here
+        del seldom, steps  # nothing is compiled here
         if function is plain.begin:
             *_, q, v = args
             here: Any = (np.asarray(q, float), np.asarray(v, float))  # the host's arrays are NumPy's

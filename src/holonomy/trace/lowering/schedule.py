@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from holonomy.trace.graph.dag import Node
@@ -15,6 +16,7 @@ class Schedule:
         self._plan = plan
         self._homes: dict[int, Block] = {}
         self._roots: dict[int, list[Node]] = {}
+        self._uses: Counter[int] | None = None
 
     def children(self, node: Node) -> tuple[Node, ...]:
         """What must be known before `node`: its arguments, or the node it is another name for."""
@@ -78,6 +80,22 @@ class Schedule:
                     for inner in block.statements:
                         yield from self.roots(inner)
                     yield from row
+
+    def uses(self, node: Node) -> int:
+        """How many nodes and statements take `node`."""
+        if self._uses is None:
+            mentioned = [n for s in self._plan.root.statements for n in self.roots(s)]
+            self._uses = Counter(n.index for n in mentioned)
+            seen: set[int] = set()
+            stack = mentioned
+            while stack:
+                n = stack.pop()
+                if n.index not in seen:
+                    seen.add(n.index)
+                    children = self.children(n)
+                    self._uses.update([a.index for a in children])
+                    stack.extend(children)
+        return self._uses[node.index]
 
     def pending(self, roots: Sequence[Node], block: Block, done: dict[int, str]) -> list[Node]:
         """The nodes to compute in `block` now so that `roots` can be had, arguments first."""

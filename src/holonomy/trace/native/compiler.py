@@ -7,6 +7,7 @@ import ctypes
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -24,8 +25,9 @@ from holonomy.trace.lowering.arrays.lowering import ArrayLowering
 from holonomy.trace.lowering.limits import ARRAYS, TAKEN_APART, Limits, TooLarge, evaluations
 from holonomy.trace.lowering.lower import Lowering
 from holonomy.trace.lowering.statements import Plan, Unsupported, attempt
-from holonomy.trace.native import kept
-from holonomy.trace.native.machine import Loaded, load, load_kept, vector_width
+from holonomy.trace.native import draft, kept
+from holonomy.trace.native.draft import Draft
+from holonomy.trace.native.machine import Loaded, load, vector_width
 from holonomy.trace.native.module import module
 from holonomy.trace.repeat import one_by_one
 
@@ -33,22 +35,38 @@ __all__ = ["ARRAYS", "Compiled", "Limits", "Unsupported", "compilations", "compi
 
 
 class Code:
-    """Machine code of one form of function, for any numbers."""
+    """Machine code of one form of function, for any numbers. While it has a `draft` it is not optimised."""
 
-    def __init__(self, loaded: Loaded, scratch: int, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    def __init__(
+        self, loaded: Loaded, scratch: int, inputs: Sequence[Any], outputs: Sequence[Any], better: Draft | None = None
+    ) -> None:
         self.loaded = loaded
+        self.draft = better
         self.scratch = scratch
         self.specs = (inputs, outputs)
         self.inputs = [(shape, DTYPES[dtype]) for shape, dtype in inputs]
         self.outputs = [(shape, DTYPES[dtype]) for shape, dtype in outputs]
 
-    def run(self, leaves: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Results for one set of arguments."""
+    def run(self, leaves: Sequence[np.ndarray], steps: int = 0) -> list[np.ndarray]:
+        """Results for one set of arguments, a call that takes so many steps."""
+        better = self.draft
+        if better is not None and better.is_due(steps):
+            self.optimise()
         results = [np.empty(shape, dtype) for shape, dtype in self.outputs]
         table = _table([*leaves, *results])
         scratch = np.empty(self.scratch, np.uint8)
-        self.loaded.kernel(table, scratch.ctypes.data)
+        loaded, begun = self.loaded, time.perf_counter()
+        loaded.kernel(table, scratch.ctypes.data)
+        if better is not None:
+            better.ran(steps, time.perf_counter() - begun)
         return results
+
+    def optimise(self) -> None:
+        """Replace code that is not optimised; where LLVM fails, it stays."""
+        better, self.draft = self.draft, None
+        if better is not None:
+            with contextlib.suppress(Unsupported), attempt("compiling with LLVM"):
+                self.loaded = load(better.text)
 
     def run_many(self, leaves: Sequence[np.ndarray], mapped: Sequence[bool], count: int) -> list[np.ndarray]:
         """Results for `count` sets of arguments, spread over the cores."""
@@ -63,6 +81,7 @@ class Code:
             scratch = np.empty(self.scratch, np.uint8)
             self.loaded.many(table, strides.ctypes.data, begin, end, scratch.ctypes.data)
 
+        self.optimise()
         parts = min(count, 4 * _cores())
         if parts <= 1:
             part(0, count)
@@ -81,10 +100,10 @@ class Compiled:
         self._inputs = inputs
         self.outputs = outputs
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, steps: int = 0) -> Any:
         leaves = self._leaves(args)
         checked = [_checked(k, x, *spec) for k, (x, spec) in enumerate(zip(leaves, self.code.inputs, strict=False))]
-        return jax.tree.unflatten(self.outputs, self.code.run([*checked, *self.hidden]))
+        return jax.tree.unflatten(self.outputs, self.code.run([*checked, *self.hidden], steps))
 
     def batch(self, *args: Any, axes: Any = 0) -> Any:
         """The function on many members at once, one after another on each core.
@@ -144,18 +163,20 @@ def compile(
     *,
     limits: Limits | tuple[Limits, ...] | None = None,
     quick: bool = False,
+    gradual: bool = False,
 ) -> Compiled:
     """Machine code for `fun`, traced at arguments shaped like `example_args`.
 
     A function of the same form as an earlier one, whatever its numbers, reuses that one's code. `limits` says what is
     taken apart into scalars and what stays in memory; by default as much as is worth it. Several are tried in turn
     until one allows the function. `quick` is for what runs a few times: LLVM does not optimise it (`machine.assemble`).
+    `gradual` is for what is told at each call how many steps it takes: long code is optimised when that is worth it.
     Raises `Unsupported` for what has no native form, and for nothing else that happens after tracing.
     """
     leaves, structure = jax.tree.flatten(tuple(example_args))
     attempts = TAKEN_APART if limits is None else (limits,) if isinstance(limits, Limits) else limits
     entry = kept.name(fun, structure, [_type(x) for x in leaves], (attempts, quick))
-    known = _from_disk(entry, structure)
+    known = _from_disk(entry, structure, gradual)
     if known is not None:
         return known
     with _uncollected():
@@ -163,7 +184,9 @@ def compile(
             jaxpr, shape = traced(fun, example_args)
         with attempt("reading the traced function"):
             form = Form(jaxpr)
-        code = _codes.get((form.key, limits, quick), lambda: _build(jaxpr, form, attempts, quick))
+        code = _codes.get((form.key, limits, quick), lambda: _build(jaxpr, form, attempts, quick, gradual))
+    if not gradual:
+        code.optimise()
     made = Compiled(code, _hidden(form), structure, jax.tree.structure(shape))
     _to_disk(entry, made)
     return made
@@ -191,29 +214,33 @@ class _NotKept(Exception):
     """The object file of a function that is kept has been removed."""
 
 
-def _from_disk(entry: str | None, structure: Any) -> Compiled | None:
+def _from_disk(entry: str | None, structure: Any, gradual: bool) -> Compiled | None:
     """The function of this name, where an earlier process has kept it; neither traced nor lowered."""
     told = kept.read(entry)
     if told is None:
         return None
 
     def build() -> Code:
-        loaded = load_kept(told.object_file)
-        if loaded is None:
+        found = draft.kept(told.object_file)
+        if found is None:
             raise _NotKept
-        return Code(loaded, told.scratch, told.inputs, told.outputs)
+        loaded, better = found
+        return Code(loaded, told.scratch, told.inputs, told.outputs, better)
 
     try:
         code = _codes.get(("kept", told.object_file), build)
     except _NotKept:
         return None
+    if not gradual:
+        code.optimise()
     return Compiled(code, told.hidden, structure, told.results)
 
 
 def _to_disk(entry: str | None, made: Compiled) -> None:
     code = made.code
-    if code.loaded.kept_as:
-        kept.write(entry, kept.Kept(code.loaded.kept_as, code.scratch, *code.specs, made.hidden, made.outputs))
+    object_file = code.loaded.kept_as if code.draft is None else code.draft.object_file
+    if object_file:
+        kept.write(entry, kept.Kept(object_file, code.scratch, *code.specs, made.hidden, made.outputs))
 
 
 def described(fun: Callable[..., Any], example_args: Sequence[Any]) -> tuple[str, int, Plan, list[np.ndarray]]:
@@ -230,10 +257,11 @@ def _hidden(form: Form) -> list[np.ndarray]:
     return [np.array(form.numbers, np.float64), *[np.ascontiguousarray(a) for a in form.arrays]]
 
 
-def _build(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits], quick: bool) -> Code:
+def _build(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits], quick: bool, gradual: bool) -> Code:
     ir, scratch, plan = _written(jaxpr, form, attempts)
     with attempt("compiling with LLVM"):
-        return Code(load(ir, quick=quick), scratch, plan.inputs, plan.outputs)
+        loaded, better = draft.begin(ir) if gradual else (load(ir, quick=quick), None)
+        return Code(loaded, scratch, plan.inputs, plan.outputs, better)
 
 
 def _written(jaxpr: Jaxpr, form: Form, attempts: Sequence[Limits]) -> tuple[str, int, Plan]:

@@ -39,14 +39,15 @@ class Engine:
         reason = f" (no native code: {self._brief})" if self._brief else ""
         return f"xla on {jax.default_backend()}{reason}"
 
-    def call(self, function: Callable[..., Any], *args: Any, seldom: bool = False) -> Any:
+    def call(self, function: Callable[..., Any], *args: Any, seldom: bool = False, steps: int | None = None) -> Any:
         """The value of a function of PyTrees of arrays.
 
         One that is called `seldom`, of arrays that are not large, is compiled in less time, for code that is slower.
+        Where it is known how many `steps` a call takes, long code is not optimised before that is worth its time.
         """
-        compiled = self._native(function, args, seldom) if self.native else None
+        compiled = self._native(function, args, seldom, steps is not None) if self.native else None
         if compiled is not None:
-            return compiled(*args)
+            return compiled(*args, steps=steps or 0)
         return _jitted(function)(*args)
 
     def batch(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -57,9 +58,11 @@ class Engine:
         compiled = self._native(function, args)
         return None if compiled is None else compiled.batch
 
-    def _native(self, function: Callable[..., Any], args: tuple[Any, ...], seldom: bool = False) -> Any:
+    def _native(
+        self, function: Callable[..., Any], args: tuple[Any, ...], seldom: bool = False, gradual: bool = False
+    ) -> Any:
         try:
-            return _machine(function, args, self.limits, seldom)
+            return _machine(function, args, self.limits, seldom, gradual)
         except Unsupported as error:
             if self.strict:
                 raise ValueError(f"engine='native' cannot run this system: {error} Use engine='xla'.") from error
@@ -80,12 +83,16 @@ def forget() -> None:
 
 
 def _machine(
-    function: Callable[..., Any], args: tuple[Any, ...], limits: Limits | tuple[Limits, ...] | None, seldom: bool
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    limits: Limits | tuple[Limits, ...] | None,
+    seldom: bool,
+    gradual: bool,
 ) -> Any:
     leaves, structure = jax.tree.flatten(args)
     quick = seldom and all(np.size(x) <= _FEW for x in leaves)
-    key = (function, structure, limits, quick, tuple((np.shape(x), _dtype(x)) for x in leaves))
-    return _machines.get(key, lambda: _compiler()(function, args, limits=limits, quick=quick))
+    key = (function, structure, limits, quick, gradual, tuple((np.shape(x), _dtype(x)) for x in leaves))
+    return _machines.get(key, lambda: _compiler()(function, args, limits=limits, quick=quick, gradual=gradual))
 
 
 def _compiler() -> Callable[..., Any]:

@@ -53,12 +53,29 @@ def scalar(e: Emitter, node: Node) -> str:
     return _real(e, node, args) if kind == "f" else _whole(e, node, args)
 
 
+def fused(e: Emitter, node: Node, product: Node) -> str:
+    """Write a sum or difference of which `product` is one side, whose factors are written; give its name.
+
+    It is rounded once where the processor can. Written so, and not left to LLVM, code that is not optimised gives the
+    same bits.
+    """
+    t = type_of(node.dtype)
+    first = product is node.args[0]
+    factor, other = e.value(product.args[0]), e.value(node.args[1 if first else 0])
+    if node.op == "sub" and first:
+        other = e.put(f"fneg {t} {other}")
+    elif node.op == "sub":
+        factor = e.put(f"fneg {t} {factor}")
+    bits = 8 * int(node.dtype[1])
+    return e.call(f"llvm.fmuladd.f{bits}", t, [(t, factor), (t, e.value(product.args[1])), (t, other)])
+
+
 def _real(e: Emitter, node: Node, args: list[str]) -> str:
     dtype = node.args[0].dtype
     t = type_of(dtype)
     if node.op in ("add", "sub", "mul"):
-        flags = "reassoc contract" if node.index in e.reordered else "contract"
-        return e.put(f"f{node.op} {flags} {t} {args[0]}, {args[1]}")
+        flags = "reassoc contract " if node.index in e.reordered else "contract " if node.index in e.summed else ""
+        return e.put(f"f{node.op} {flags}{t} {args[0]}, {args[1]}")
     if node.op == "div":
         return e.put(f"fdiv {t} {args[0]}, {args[1]}")
     if node.op == "neg":

@@ -11,7 +11,7 @@ import numpy as np
 from holonomy.trace.graph.dag import DTYPES, Node, reachable
 from holonomy.trace.lowering.schedule import Schedule
 from holonomy.trace.lowering.statements import Angles, Block, Branch, Buffer, Copy, Load, Loop, Plan, Statement, Store
-from holonomy.trace.native.instructions import scalar, type_of
+from holonomy.trace.native.instructions import fused, scalar, type_of
 from holonomy.trace.native.vector_math import hexadecimal
 
 _STACK_BYTES: Final = 4096  # largest buffer on the stack; larger ones are in the scratch memory
@@ -37,6 +37,7 @@ class Emitter:
         self.metadata: list[str] = []
         self.many_angles = False
         self.reordered: set[int] = set()
+        self.summed: set[int] = set()
         self.used: set[int] = set()
         self._group = ""
         self.label = "entry"
@@ -80,6 +81,8 @@ class Emitter:
     def need(self, roots: Sequence[Node], block: Block) -> None:
         """Compute what `roots` need in this block."""
         nodes = self.schedule.pending(roots, block, self.values)
+        products = self._products(nodes)
+        inside = {product.index for product in products.values()}
         levels: dict[int, int] = {}
         rows: dict[int, tuple[list[Node], list[Node]]] = {}
         for node in nodes:
@@ -91,9 +94,21 @@ class Emitter:
             angles, others = rows[level]
             self._angles(angles, block)
             for node in others:
-                self._node(node)
+                if node.index not in inside:
+                    self._node(node, products.get(node.index))
 
-    def _node(self, node: Node) -> None:
+    def _products(self, nodes: Sequence[Node]) -> dict[int, Node]:
+        """Products that one sum or difference takes and nothing else, by the index of that."""
+        here = {n.index for n in nodes if n.op == "mul" and n.dtype[0] == "f"}
+        found: dict[int, Node] = {}
+        for node in nodes:
+            if node.op in ("add", "sub") and node.dtype[0] == "f" and node.index not in self.reordered:
+                once = [a for a in node.args if a.index in here and self.schedule.uses(a) == 1]
+                if once:
+                    found[node.index] = once[0]
+        return found
+
+    def _node(self, node: Node, product: Node | None) -> None:
         alias = self.plan.aliases.get(node)
         if alias is not None:
             self.values[node.index] = self.value(alias)
@@ -105,6 +120,8 @@ class Emitter:
             self.values[node.index] = self._read(f"%in{leaf}", literal(element, "i8"), node.dtype)
         elif node.op == "load":
             self.values[node.index] = self._read(self.place(node.data), self.value(node.args[0]), node.dtype)
+        elif product is not None:
+            self.values[node.index] = fused(self, node, product)
         else:
             self.values[node.index] = scalar(self, node)
 
@@ -250,6 +267,7 @@ class Emitter:
         """Let the terms of a sum or product be added up in any order."""
         while total is not variable and total.op in ("add", "mul"):
             self.reordered.add(total.index)
+            self.summed |= {a.index for a in total.args if a.op == "mul"}
             total = next((a for a in total.args if variable in reachable([a])), variable)
 
     def _written_loop(self, loop: Loop, hint: str) -> None:

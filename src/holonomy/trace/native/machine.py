@@ -69,9 +69,14 @@ def identity() -> str:
     return f"llvmlite {llvmlite.__version__} LLVM {version} {_target()[1]} passes {_PASSES}"
 
 
+def name(ir: str, *, quick: bool = False) -> str:
+    """The name under which the code of `ir` is kept on disk."""
+    return disk.key(ir, identity(), *(["quick"] if quick else []))
+
+
 def load(ir: str, *, quick: bool = False) -> Loaded:
     """Machine code for `ir`, from the disk if the same IR was compiled here before; `quick` as in `assemble`."""
-    key = disk.key(ir, identity(), *(["quick"] if quick else []))
+    key = name(ir, quick=quick)
     loaded = load_kept(key)
     if loaded is not None:
         return loaded
@@ -98,14 +103,19 @@ _LONG_LOOPS = 40_000  # the same of functions with loops over arrays, which only
 _OVER_ARRAYS = "llvm.loop.parallel_accesses"  # marks loops over arrays
 
 
+def has_loops_over_arrays(ir: str) -> bool:
+    """Whether there are loops over arrays, which only the full list of passes vectorises."""
+    return _OVER_ARRAYS in ir
+
+
 def assemble(ir: str, *, quick: bool = False) -> bytes:
     """An object file: parse, optimise, generate code.
 
     Long functions get a short list of passes and plainer code generation: their nodes are simplified already, and more
-    takes longer than it saves. With `quick` nothing is optimised: a tenth of the time, for code that is a few times
-    slower and whose sums are rounded otherwise, since products are not fused into them.
+    takes longer than it saves. With `quick` nothing is optimised: a tenth of the time, for code that is two or three
+    times slower. Its results are the same to the last bit, but for sums in loops over arrays.
     """
-    over_arrays = _OVER_ARRAYS in ir
+    over_arrays = has_loops_over_arrays(ir)
     long = ir.count("\n") >= (_LONG_LOOPS if over_arrays else _LONG)
     machine, _, triple = _target(0 if quick else 1 if long else 2)
     with _lock:

@@ -50,15 +50,17 @@ class _Text:
         return f"<{', '.join([f'i64 {n}'] * self.width)}>"
 
     def op(self, name: str, a: str, b: str) -> str:
-        return self.put(f"{name} contract {self.type} {a}, {b}")
-
-    def exact(self, name: str, a: str, b: str) -> str:
         return self.put(f"{name} {self.type} {a}, {b}")
+
+    def fused(self, a: str, b: str, c: str) -> str:
+        """a b + c, rounded once where the processor can."""
+        kind = self.type
+        return self.put(f"call {kind} @llvm.fmuladd.v{self.width}f64({kind} {a}, {kind} {b}, {kind} {c})")
 
     def polynomial(self, z: str, coefficients: tuple[float, ...]) -> str:
         total = self.splat(coefficients[-1])
         for c in reversed(coefficients[:-1]):
-            total = self.op("fadd", self.op("fmul", total, z), self.splat(c))
+            total = self.fused(total, z, self.splat(c))
         return total
 
 
@@ -66,25 +68,25 @@ def sincos(width: int) -> str:
     """The function `@sincos{width}`: a vector of angles to the pair of vectors (sines, cosines)."""
     t = _Text(width)
     vec, ints = t.type, t.integers
-    shifted = t.op("fadd", t.op("fmul", "%x", t.splat(_TWO_OVER_PI)), t.splat(_ROUNDER))
-    n = t.exact("fsub", shifted, t.splat(_ROUNDER))
+    shifted = t.fused("%x", t.splat(_TWO_OVER_PI), t.splat(_ROUNDER))
+    n = t.op("fsub", shifted, t.splat(_ROUNDER))
     quadrant = t.put(f"bitcast {vec} {shifted} to {ints}")
-    # n times the first two parts is exact, so contraction cannot disturb what follows.
-    first = t.exact("fsub", "%x", t.exact("fmul", n, t.splat(_HALF_PI[0])))
-    step = t.exact("fmul", n, t.splat(_HALF_PI[1]))
-    r = t.exact("fsub", first, step)
-    lost = t.exact("fsub", t.exact("fsub", first, r), step)
-    tail = t.exact("fsub", lost, t.exact("fmul", n, t.splat(_HALF_PI[2])))
-    z = t.exact("fmul", r, r)
+    # n times the first two parts is exact.
+    first = t.op("fsub", "%x", t.op("fmul", n, t.splat(_HALF_PI[0])))
+    step = t.op("fmul", n, t.splat(_HALF_PI[1]))
+    r = t.op("fsub", first, step)
+    lost = t.op("fsub", t.op("fsub", first, r), step)
+    tail = t.op("fsub", lost, t.op("fmul", n, t.splat(_HALF_PI[2])))
+    z = t.op("fmul", r, r)
     # sin(r + tail) ≈ r + (tail (1 - z/2) + r z P(z)),  cos(r + tail) ≈ 1 - z/2 + (z² Q(z) - r tail)
-    half = t.exact("fmul", z, t.splat(0.5))
+    half = t.op("fmul", z, t.splat(0.5))
     rest = t.op("fsub", t.splat(1.0), half)
-    cubic = t.op("fmul", t.op("fmul", z, r), t.polynomial(z, _SIN))
-    sine = t.op("fadd", r, t.op("fadd", cubic, t.op("fmul", tail, rest)))
-    main = t.exact("fsub", t.splat(1.0), half)
-    low = t.exact("fsub", t.exact("fsub", t.splat(1.0), main), half)
-    quartic = t.op("fmul", t.op("fmul", z, z), t.polynomial(z, _COS))
-    cosine = t.op("fadd", main, t.op("fadd", low, t.op("fsub", quartic, t.op("fmul", r, tail))))
+    sine = t.op("fadd", r, t.fused(t.op("fmul", z, r), t.polynomial(z, _SIN), t.op("fmul", tail, rest)))
+    main = t.op("fsub", t.splat(1.0), half)
+    low = t.op("fsub", t.op("fsub", t.splat(1.0), main), half)
+    back = t.put(f"fneg {vec} {t.op('fmul', r, tail)}")
+    quartic = t.fused(t.op("fmul", z, z), t.polynomial(z, _COS), back)
+    cosine = t.op("fadd", main, t.op("fadd", low, quartic))
     odd = t.put(f"trunc {ints} {quadrant} to <{width} x i1>")
     s = t.put(f"select <{width} x i1> {odd}, {vec} {cosine}, {vec} {sine}")
     c = t.put(f"select <{width} x i1> {odd}, {vec} {sine}, {vec} {cosine}")
@@ -132,6 +134,7 @@ def _function(t: _Text, s: str, c: str) -> str:
     ]
     return "\n".join([
         f"declare {vec} @llvm.fabs.v{w}f64({vec})",
+        f"declare {vec} @llvm.fmuladd.v{w}f64({vec}, {vec}, {vec})",
         f"declare i1 @llvm.vector.reduce.and.v{w}i1(<{w} x i1>)",
         f"define internal fastcc {pair} @sincos{w}({vec} %x) #1 {{",
         "entry:", *fine, "fast:", *t.lines, *pack, "slow:", *slow, *pack_slow, "}", "",
