@@ -233,12 +233,12 @@ def _on_sphere(space: Sphere, now: Compensated, y: Local, push: Local) -> Compen
     """
     r = space.radius
     x = em.unit(now.x)
-    y = y / r
+    y = em.over(y, r)
     k = em.dot(y, y) / 4.0
     u, change = em.sphere_frame(x, y), em.sphere_frame(x, push)
     mu = now.p + change
     along = em.dot(u, mu)
-    kick = change + (2.0 * k * mu - 0.5 * along * u) / (1.0 - k) - (along / (1.0 + k)) * (x + 0.5 * u)
+    kick = change + em.over(2.0 * k * mu - 0.5 * along * u, 1.0 - k) - (along / (1.0 + k)) * (x + 0.5 * u)
     new = _added(now, (r / (1.0 + k)) * (u - 2.0 * k * x), kick)
     return _scaled(new, r, 1.0)
 
@@ -279,11 +279,11 @@ def _displaced_in_plane(now: Compensated, y: Local, push: Local) -> Compensated:
 
 def _boosted(space: Hyperbolic, now: Compensated, y: Local, push: Local) -> Compensated:
     r = space.radius
-    s, y = now.x[:-1] / r, y / r
+    s, y = now.x[:-1] / r, em.over(y, r)
     h = em.height(y)
     less = em.dot(y, y) / (1.0 + h)  # h - 1
     mu = now.p + push
-    shift = (y * (em.dot(y, mu) / (1.0 + h)) - less * mu) / h
+    shift = em.over(y * (em.dot(y, mu) / (1.0 + h)) - less * mu, h)
     nu = mu + shift
     turn = em.half_turn_less_one(em.hyper_half(s), em.hyper_half(y), nu, back=True)
     near = Compensated(now.x[:-1], now.p, now.x_low[:-1], now.p_low)
@@ -294,7 +294,7 @@ def _boosted(space: Hyperbolic, now: Compensated, y: Local, push: Local) -> Comp
 
 def _small_turn_less_one(y: Local) -> qt.Quaternion:
     k = em.dot(y, y) / 16.0
-    return jnp.concatenate([(-2.0 * k)[None], y / 2.0]) / (1.0 + k)
+    return em.over(jnp.concatenate([(-2.0 * k)[None], y / 2.0]), 1.0 + k)
 
 
 # ── sums ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -20,6 +20,13 @@ def dot(u: Ambient, v: Ambient) -> Scalar:
     return jnp.sum(u * v)
 
 
+def over(v: Float[Array, "*shape"], number: Number) -> Float[Array, "*shape"]:
+    """v / number by one division for all components and all derivatives, and for all steps of a motion where the number
+    stays the same. A processor divides as slowly as it multiplies ten times.
+    """
+    return v * (1.0 / jnp.asarray(number))
+
+
 def wedge_dot(a: Ambient, b: Ambient, c: Ambient, d: Ambient) -> Scalar:
     r"""\((a\wedge b)\cdot(c\wedge d)\), as a sum over coordinate planes of products of determinants."""
     first = jnp.outer(a, b) - jnp.outer(b, a)
@@ -34,7 +41,7 @@ def unit(x: Ambient) -> Ambient:
     rounded root leaves vectors too long by 5e-17 on average, and momenta of a long run drift to one side. The second
     line subtracts powers of two with sum 1 from the squares, and rounds no number near 1.
     """
-    once = x / jnp.sqrt(dot(x, x))
+    once = over(x, jnp.sqrt(dot(x, x)))
     return once - once * (0.5 * jax.lax.stop_gradient(excess(once)))
 
 
@@ -109,13 +116,13 @@ def sphere_transport(x: Ambient, v: Ambient, w: Ambient) -> Ambient:
 def sphere_chart(x: Ambient, y: Float[Array, " dim"]) -> Ambient:
     r"""Stereographic: \(((1-k)x + Ey)/(1+k)\), \(k = |y|^2/4\), with \(E\) the frame `sphere_frame`; all but \(-x\)."""
     k = dot(y, y) / 4.0
-    return ((1.0 - k) * x + sphere_frame(x, y)) / (1.0 + k)
+    return over((1.0 - k) * x + sphere_frame(x, y), 1.0 + k)
 
 
 def sphere_shifted_chart(x: Ambient, xi: Float[Array, " dim"], y: Float[Array, " dim"]) -> Ambient:
     r"""`sphere_chart` with \(p + A_\xi p\) for p, where \(A_\xi\) turns x towards \(E\xi\); linear in \(\xi\)."""
     k = dot(y, y) / 4.0
-    return ((1.0 - k - dot(xi, y)) * x + sphere_frame(x, y + (1.0 - k) * xi)) / (1.0 + k)
+    return over((1.0 - k - dot(xi, y)) * x + sphere_frame(x, y + (1.0 - k) * xi), 1.0 + k)
 
 
 def sphere_pull_shift(y: Float[Array, " dim"], covector: Float[Array, " dim"]) -> Float[Array, " dim"]:
@@ -128,7 +135,7 @@ def sphere_pull_shift(y: Float[Array, " dim"], covector: Float[Array, " dim"]) -
 def sphere_solve_shift(y: Float[Array, " dim"], covector: Float[Array, " dim"]) -> Float[Array, " dim"]:
     """Inverse of `sphere_pull_shift`."""
     k = dot(y, y) / 4.0
-    return (covector - (0.5 * dot(y, covector) / (1.0 + k)) * y) / (1.0 - k)
+    return over(covector - over(0.5 * dot(y, covector), 1.0 + k) * y, 1.0 - k)
 
 
 def sphere_coordinates(x: Ambient, p: Ambient) -> Float[Array, " dim"]:
@@ -150,7 +157,7 @@ def sphere_transition(x: Ambient, y: Float[Array, " dim"], z: Float[Array, " dim
 def _stereographic_sum(y: Float[Array, " dim"], z: Float[Array, " dim"]) -> Float[Array, " dim"]:
     """The point that has coordinates z seen from the one with coordinates y, in frames carried along geodesics."""
     k, j, both = dot(y, y) / 4.0, dot(z, z) / 4.0, dot(y, z) / 2.0
-    return ((1.0 - both - j) * y + (1.0 + k) * z) / (1.0 - both + k * j)
+    return over((1.0 - both - j) * y + (1.0 + k) * z, 1.0 - both + k * j)
 
 
 def _sphere_turn(x: Ambient, y: Float[Array, " dim"], z: Float[Array, " dim"], back: bool) -> Float[Array, " dim"]:
@@ -198,7 +205,7 @@ def hyper_inner(s: Ambient, u: Ambient, v: Ambient) -> Scalar:
 
     The difference \(u\cdot v - u_w v_w\) would lose all digits far from the origin.
     """
-    return (dot(u, v) + wedge_dot(s, u, s, v)) / (1.0 + dot(s, s))
+    return over(dot(u, v) + wedge_dot(s, u, s, v), 1.0 + dot(s, s))
 
 
 def hyper_chord(s: Ambient, t: Ambient) -> Scalar:
@@ -217,7 +224,7 @@ def hyper_chord(s: Ambient, t: Ambient) -> Scalar:
         2.0 * (1.0 + ws * wt + jnp.where(same, inner, 0.0))
     )
     # |s|²/(1 + w), with the quotient first: the derivative of the other has cubes, which overflow from R = 236 on
-    rise, lift = dot(s, s / (1.0 + ws)), dot(t, t / (1.0 + wt))
+    rise, lift = dot(s, over(s, 1.0 + ws)), dot(t, over(t, 1.0 + wt))
     return jnp.where(same, near, (rise * lift + rise + lift - inner) / 2.0)
 
 
@@ -267,7 +274,7 @@ def hyper_transport(s: Ambient, v: Ambient, w: Ambient) -> Ambient:
 
 def hyper_frame(s: Ambient, y: Ambient) -> Ambient:
     r"""The boost from the origin to the point, applied to \((y, 0)\): \(y + s\,(s\cdot y)/(1+w)\); orthonormal."""
-    return y + s * (dot(s, y) / (1.0 + height(s)))
+    return y + hyper_half(s) * dot(s, y)
 
 
 def hyper_chart(s: Ambient, y: Ambient) -> Ambient:
@@ -292,7 +299,7 @@ def hyper_turn(s: Ambient, y: Ambient, z: Ambient, back: bool) -> Ambient:
 
 def hyper_half(s: Ambient) -> Ambient:
     r"""\(s/(1+w)\), of length \(\tanh(R/2)\): the point as a vector of half its rapidity."""
-    return s / (1.0 + height(s))
+    return over(s, 1.0 + height(s))
 
 
 def half_turn(a: Ambient, b: Ambient, z: Ambient, back: bool) -> Ambient:
@@ -309,7 +316,7 @@ def half_turn_less_one(a: Ambient, b: Ambient, z: Ambient, back: bool) -> Ambien
         return a * dot(b, u) - b * dot(a, u)
 
     once = wedge(z)
-    return 2.0 * (wedge(once) + (c if back else -c) * once) / (c * c + plane)
+    return over(2.0 * (wedge(once) + (c if back else -c) * once), c * c + plane)
 
 
 def hyper_rechart(s: Ambient, y: Ambient, z: Ambient) -> Ambient:
@@ -326,8 +333,8 @@ def hyper_coordinates(s: Ambient, t: Ambient) -> Ambient:
     """Inverse of `hyper_chart`: the boost back to the origin, applied to the difference of the points."""
     ws, wt = height(s), height(t)
     step = t - s
-    rise = dot(step, s + t) / (ws + wt)
-    return step + s * (dot(s, step) / (1.0 + ws) - rise)
+    rise = over(dot(step, s + t), ws + wt)
+    return step + s * (over(dot(s, step), 1.0 + ws) - rise)
 
 
 # ── boosts far out, by the vector of direction and rapidity ───────────────────────────────────────────────────────

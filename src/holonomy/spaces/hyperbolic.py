@@ -66,7 +66,7 @@ class Hyperbolic(AbstractSpace):
         x, y = self._point(x), self._local(y)
         if self.flat_chart:
             return x + y
-        return self.leave(em.hyper_chart(self._spatial(x), y / self.radius))
+        return self.leave(em.hyper_chart(self._spatial(x), em.over(y, self.radius)))
 
     def coordinates(self, x: PointLike, point: PointLike) -> Local:
         x, point = self._point(x), self._point(point, "point")
@@ -79,29 +79,29 @@ class Hyperbolic(AbstractSpace):
         if self.flat_chart:
             return self.chart(self._local(y), z)
         x, y, z = self._point(x), self._local(y), self._local(z)
-        return self.radius * em.hyper_rechart(self._spatial(x), y / self.radius, z / self.radius)
+        return self.radius * em.hyper_rechart(self._spatial(x), em.over(y, self.radius), em.over(z, self.radius))
 
     def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
         """As for every space, with full accuracy at any distance."""
         if self.flat_chart:
             return self._local(z) - self._local(y)
         x, y, z = self._point(x), self._local(y), self._local(z)
-        return self.radius * em.hyper_transition(self._spatial(x), y / self.radius, z / self.radius)
+        return self.radius * em.hyper_transition(self._spatial(x), em.over(y, self.radius), em.over(z, self.radius))
 
     def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
         """The chart at x carried by the boost that moves x along xi, to first order."""
         x, xi, y = self._point(x), self._local(xi), self._local(y)
         if self.flat_chart:
             return x + xi + y
-        return self.leave(em.hyper_shifted_chart(self._spatial(x), xi / self.radius, y / self.radius))
+        return self.leave(em.hyper_shifted_chart(self._spatial(x), em.over(xi, self.radius), em.over(y, self.radius)))
 
     def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
         r"""\(\sqrt{1+|y|^2}\,\pi\), lengths in units of r."""
-        y, covector = self._local(y) / self.radius, self._local(covector, "covector")
+        y, covector = em.over(self._local(y), self.radius), self._local(covector, "covector")
         return covector if self.flat_chart else em.height(y) * covector
 
     def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
-        y, covector = self._local(y) / self.radius, self._local(covector, "covector")
+        y, covector = em.over(self._local(y), self.radius), self._local(covector, "covector")
         return covector if self.flat_chart else covector / em.height(y)
 
     def rounding(self, x: PointLike) -> Scalar:

@@ -64,7 +64,7 @@ class Sphere(AbstractSpace):
         x, y = self._point(x), self._local(y)
         if self.flat_chart:
             return x + y
-        return self.radius * em.sphere_chart(self._unit(x), y / self.radius)
+        return self.radius * em.sphere_chart(self._unit(x), em.over(y, self.radius))
 
     def coordinates(self, x: PointLike, point: PointLike) -> Local:
         x, point = self._point(x), self._point(point, "point")
@@ -77,28 +77,28 @@ class Sphere(AbstractSpace):
         if self.flat_chart:
             return self._local(y) + self._local(z)
         x, y, z = self._point(x), self._local(y), self._local(z)
-        return self.radius * em.sphere_rechart(self._unit(x), y / self.radius, z / self.radius)
+        return self.radius * em.sphere_rechart(self._unit(x), em.over(y, self.radius), em.over(z, self.radius))
 
     def transition(self, x: PointLike, y: LocalLike, z: LocalLike) -> Local:
         if self.flat_chart:
             return self._local(z) - self._local(y)
         x, y, z = self._point(x), self._local(y), self._local(z)
-        return self.radius * em.sphere_transition(self._unit(x), y / self.radius, z / self.radius)
+        return self.radius * em.sphere_transition(self._unit(x), em.over(y, self.radius), em.over(z, self.radius))
 
     def shifted_chart(self, x: PointLike, xi: LocalLike, y: LocalLike) -> Point:
         """The chart at x carried by the rotation that moves x along xi, to first order."""
         x, xi, y = self._point(x), self._local(xi), self._local(y)
         if self.flat_chart:
             return x + xi + y
-        return self.radius * em.sphere_shifted_chart(self._unit(x), xi / self.radius, y / self.radius)
+        return self.radius * em.sphere_shifted_chart(self._unit(x), em.over(xi, self.radius), em.over(y, self.radius))
 
     def pull_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
         r"""\(((1-k)\,1 + \frac12 yy^\top)\,\pi\), \(k = |y|^2/4\), lengths in units of r."""
-        y, covector = self._local(y) / self.radius, self._local(covector, "covector")
+        y, covector = em.over(self._local(y), self.radius), self._local(covector, "covector")
         return covector if self.flat_chart else em.sphere_pull_shift(y, covector)
 
     def solve_shift(self, x: PointLike, y: LocalLike, covector: LocalLike) -> Local:
-        y, covector = self._local(y) / self.radius, self._local(covector, "covector")
+        y, covector = em.over(self._local(y), self.radius), self._local(covector, "covector")
         return covector if self.flat_chart else em.sphere_solve_shift(y, covector)
 
     @property
