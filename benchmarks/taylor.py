@@ -22,7 +22,7 @@ import numpy as np
 
 import holonomy as hl
 from holonomy.models.classics import multi_pendulum
-from holonomy.motion.methods.taylor_engine import motion_of
+from holonomy.motion.methods.taylor_form import motion_of
 
 END = 10.0
 GRAVITY = 9.81

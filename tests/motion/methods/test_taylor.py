@@ -13,7 +13,7 @@ import pytest
 import holonomy as hl
 from holonomy.models import classics
 from holonomy.motion.events import taylor_events
-from holonomy.motion.methods.taylor_engine import motion_of
+from holonomy.motion.methods.taylor_form import motion_of
 from holonomy.trace import heyoka as taylor
 
 heyoka = pytest.importorskip("heyoka")
