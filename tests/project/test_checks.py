@@ -24,11 +24,15 @@ def test_the_order_names_checks_that_there_are():
     assert not any(checks.can_begin(check, ["pages"]) for check in checks.checks() if check.name in checks.WITH_PAGES)
 
 
-def test_both_halves_of_the_browser_tests_run_beside_one_other_check():
+def test_checks_that_wait_run_beside_others():
     every = checks.checks()
     halves = [check for check in every if re.match(r"browser/\d", check.name)]
     assert [check.commands[0][-1] for check in halves] == ["1/2", "2/2"]
+    waits = [check for check in every if check.name in checks.SHARES and check.name != "pages"]
     others = [check for check in every if check.name not in checks.SHARES]
-    assert checks.fitting([*halves, *others], []) == [*halves, others[0]]
+    assert checks.fitting([*waits, *others], []) == [*waits, others[0]]
     assert checks.fitting(every, others[:2]) == [check for check in every if check.name == "pages"]
     assert checks.fitting(others, halves[:1]) == others[:1]
+    begun = checks.fitting(every, [])
+    assert sum(map(checks.share, begun)) <= checks.AT_ONCE
+    assert all(check in begun or sum(map(checks.share, [*begun, check])) > checks.AT_ONCE for check in every)

@@ -31,7 +31,7 @@ def whole(monkeypatch):
 
 CASES = {
     "chain": (lambda: (rope(60), *hanging(60)), hl.Rattle(2), "along a chain"),
-    "coupled masses": (lambda: (rope(50, coupled=True), *hanging(50)), hl.Rattle(2), "iteratively, near elimination"),
+    "coupled masses": (lambda: (rope(32, coupled=True), *hanging(32)), hl.Rattle(2), "iteratively, near elimination"),
     "net": (lambda: (net(5, 6, sorted_rods=False), *flat_net(5, 6)), hl.Rattle(4), "sparse elimination"),
     "velocities": (lambda: (net(5, 5, skates=True), *flat_net(5, 5)), hl.RK4(), "sparse elimination"),
 }
