@@ -246,7 +246,8 @@ def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
 def _first_look(system: System, t: Any, q: Any, v: Any, probe: Any) -> tuple[Any, Any, Any, Any]:
     local = system.local(q)
     # A system that brings its own acceleration may be too large for a matrix.
-    own = system.direct is not None and not system.constraints and q.shape[0] > LARGE
+    given = system.direct is not None or system.inverse is not None
+    own = given and not system.constraints and q.shape[0] > LARGE
     own = own or (isinstance(system, World) and not system.constraints)  # its masses are known to be positive
     if local.structure is not None:
         mass = mass_checks.look(system, t, q, v, probe)

@@ -91,6 +91,7 @@ def _assemble(system: System, frame: Frame, space: Carried, outside: Function | 
         forces=tuple(frame.covector("force", spread(f)) for f in system.forces),
         constraints=_constraints(system.constraints, frame, near),
         direct=None,
+        inverse=None,
         parameters=system.parameters,
         space=space,
         coordinates=frame.coordinates,

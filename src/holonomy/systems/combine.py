@@ -59,6 +59,7 @@ def combine(a: System, b: System, coupling: ScalarFunction | None = None) -> Sys
         forces=tuple(frame.covector("force", part.spread(f)) for part in parts for f in part.system.forces),
         constraints=_constraints(frame, parts),
         direct=None,
+        inverse=None,
         parameters=parameters,
         space=space,
         coordinates=coordinates,

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 from holonomy.systems import lagrangian
 from holonomy.systems.constraints import conditions, kkt, sparse
 from holonomy.systems.dense_solve import solve
-from holonomy.systems.lagrangian import Force
+from holonomy.systems.lagrangian import Force, Solves
 from holonomy.systems.mass_structure import MassStructure
 from holonomy.trace.some_rows import some_rows
 from holonomy.types import Covector, Number, Point, Scalar, Tangent, Vector
@@ -42,6 +42,13 @@ class Local(eqx.Module):
     def structure(self) -> MassStructure | None:
         """The structure of the mass matrix that solves use, or None to factor it whole."""
         return self.system.mass
+
+    def solves(self, t: Number, y: Vector) -> Solves:
+        """What the mass matrix at (t, y) is solved with: the system's own way, its structure, or None for whole."""
+        inverse = self.system.inverse
+        if inverse is None or self.system.constraints:
+            return self.structure
+        return lambda r: inverse(t, y, r, *self.system.last)
 
     @property
     def origin(self) -> Vector:
@@ -99,7 +106,8 @@ class Local(eqx.Module):
             return kkt.accelerate(self, held, t, y, w)[0]
         if self.system.direct is not None:
             return self.system.direct(t, y, w, *self.system.last)
-        return lagrangian.acceleration(self.lagrangian, self.applied, t, y, w, self.definite, self.structure)
+        force, solves = self.applied, self.solves(t, y)
+        return lagrangian.acceleration(self.lagrangian, force, t, y, w, self.definite, solves)
 
     def hold(self, t: Number, y: Vector, w: Vector) -> conditions.Held | None:
         """The constraints to hold from this state on, or None when there are none."""

@@ -21,6 +21,8 @@ from holonomy.types import Count, Flag, Matrix, Number, Scalar, Vector
 
 Lagrangian = Callable[[Number, Vector, Vector], Scalar]
 Force = Callable[[Number, Vector, Vector], Vector]
+Solves = MassStructure | Callable[[Vector], Vector] | None
+"""How the mass matrix is solved: by its structure, by a function from right-hand sides to solutions, or whole."""
 
 _NEWTON = 30  # iterations of the inverse Legendre transform at most
 
@@ -48,12 +50,14 @@ def inertial_force(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> V
 
 
 def factored_mass(
-    lagrangian: Lagrangian, t: Number, q: Vector, v: Vector, definite: bool, structure: MassStructure | None = None
+    lagrangian: Lagrangian, t: Number, q: Vector, v: Vector, definite: bool, solves: Solves = None
 ) -> Factored:
-    """The mass matrix factored for `back_substitute`: by its structure where that is known, else whole."""
-    if structure is None:
+    """The mass matrix factored for `back_substitute`."""
+    if solves is None:
         return factor(mass_matrix(lagrangian, t, q, v), definite)
-    return structured_solve.factor(structure, mass_product(lagrangian, t, q, v), v, definite)
+    if isinstance(solves, MassStructure):
+        return structured_solve.factor(solves, mass_product(lagrangian, t, q, v), v, definite)
+    return "map", solves
 
 
 def mass_product(lagrangian: Lagrangian, t: Number, q: Vector, v: Vector) -> Callable[[Vector], Vector]:
@@ -68,16 +72,16 @@ def acceleration(
     q: Vector,
     v: Vector,
     definite: bool,
-    structure: MassStructure | None = None,
+    solves: Solves = None,
 ) -> Vector:
     """Lagrange's equations solved for the acceleration."""
-    if structure is not None and structure.inert:
+    if isinstance(solves, MassStructure) and solves.inert:
         right = jax.grad(lagrangian, argnums=1)(t, q, v)  # the momentum does not depend on t and q
     else:
         right = inertial_force(lagrangian, t, q, v)
     if force is not None:
         right = right + force(t, q, v)
-    return back_substitute(factored_mass(lagrangian, t, q, v, definite, structure), right)
+    return back_substitute(factored_mass(lagrangian, t, q, v, definite, solves), right)
 
 
 def velocity(
@@ -87,7 +91,7 @@ def velocity(
     p: Vector,
     guess: Vector,
     definite: bool,
-    structure: MassStructure | None = None,
+    solves: Solves = None,
 ) -> Vector:
     r"""The inverse Legendre transform: v with \(\partial L/\partial v = p\), by Newton from a guess.
 
@@ -99,7 +103,7 @@ def velocity(
         return momentum(lagrangian, t, q, w) - p
 
     def correction(w: Vector) -> Vector:
-        return back_substitute(factored_mass(lagrangian, t, q, w, definite, structure), residual(w))
+        return back_substitute(factored_mass(lagrangian, t, q, w, definite, solves), residual(w))
 
     def judge(it: Iterate, step: Vector) -> tuple[Scalar, None, Flag]:
         size = jnp.max(jnp.abs(step))
@@ -110,8 +114,10 @@ def velocity(
         return last.z, last.done, last.made
 
     def solve_map(linear: Callable[[Vector], Vector], y: Vector) -> Vector:
-        if structure is not None:
-            return back_substitute(structured_solve.factor(structure, linear, y, definite), y)
-        return solve(jax.jacfwd(linear)(jnp.zeros_like(y)), y, definite)
+        if solves is None:
+            return solve(jax.jacfwd(linear)(jnp.zeros_like(y)), y, definite)
+        if isinstance(solves, MassStructure):
+            return back_substitute(structured_solve.factor(solves, linear, y, definite), y)
+        return solves(y)
 
     return implicit(residual, find, guess, solve_map, inner=True)[0]

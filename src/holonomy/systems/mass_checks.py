@@ -30,10 +30,10 @@ _SAID = 5  # coordinates that a message names
 def with_structure(system: System) -> System:
     """The system with the structure that its solves use, where it has one worth using.
 
-    Small matrices are factored in straight-line code, which is as fast; systems with an acceleration of their own do
-    not solve with the mass matrix alone, nor do those with constraints, unless these are many and sparse.
+    Small matrices are factored in straight-line code, which is as fast; systems that bring solves of their own need
+    none, and those with constraints do not solve with the mass matrix alone, unless these are many and sparse.
     """
-    few = system.direct is not None or not system.flat or system.space.dim <= UNROLLED
+    few = system.inverse is not None or not system.flat or system.space.dim <= UNROLLED
     if few or (system.constraints and not _many_conditions(system)):
         return system if system.mass is None else replace(system, mass=None)
     found = mass_structure.find(system)

@@ -48,7 +48,7 @@ def velocity(system: System, t: Number, q: Point, p: Covector, guess: Tangent) -
     """The velocity with momentum p, found from `guess`."""
     local = system.local(q)
     y, w = local.enter(guess)
-    w = lagrangian.velocity(local.lagrangian, t, y, local.enter_momentum(p), w, system.definite, local.structure)
+    w = lagrangian.velocity(local.lagrangian, t, y, local.enter_momentum(p), w, system.definite, local.solves(t, y))
     return local.leave(y, w)[1]
 
 

@@ -47,6 +47,7 @@ class System(eqx.Module):
     forces: tuple[Function, ...]
     constraints: Constraints
     direct: Function | None
+    inverse: Function | None
     parameters: Parameters
     space: AbstractSpace
     coordinates: tuple[Coordinate, ...] = eqx.field(static=True)
@@ -155,17 +156,23 @@ class System(eqx.Module):
             traced = frame.cartesian_force(cartesian, self.positions)
         return replace(self, forces=(*self.forces, traced), direct=None)
 
-    def with_acceleration(self, acceleration: ArrayFunction) -> System:
+    def with_acceleration(self, acceleration: ArrayFunction, *, solve: ArrayFunction | None = None) -> System:
         r"""The same system with a faster way to the acceleration that it implies, \(a(t, q, v[, p])\).
 
-        Explicit methods use it. It is for points that are their own coordinates, stands for the forces there are, and
-        is dropped when another force is added.
+        Explicit methods use it. It stands for the forces there are, and is dropped when another force is added.
+        `solve`, \(M(t, q)^{-1}r\) as a function \((t, q, r[, p])\), stays: it takes the place of the mass matrix
+        in all methods of unconstrained systems, `Gauss` among them. Both are for points that are their own coordinates
+        and for kinetic energies that are quadratic in the velocities.
         """
         if not self.flat:
             raise ValueError(f"with_acceleration needs points that are their own coordinates; {self.space} has others.")
         frame = tracing.Frame(self.coordinates, self.parameters, self.space, self.parametric)
-        function = frame.given(acceleration, velocity=True, covector=True)
-        return replace(self, direct=frame.covector("acceleration", function))
+
+        def traced(what: str, function: ArrayFunction) -> Function:
+            return frame.covector(what, frame.given(function, velocity=True, covector=True))
+
+        direct = traced("acceleration", acceleration)
+        return replace(self, direct=direct, inverse=None if solve is None else traced("solve", solve))
 
     def constrained(
         self,
@@ -355,7 +362,8 @@ class System(eqx.Module):
     def _regular(self, t: Any, q: Any, v: Any) -> tuple[System, Any, Any, Any]:
         """A system of the same motions with a regular mass matrix, and the state; a ValueError if there is none."""
         state = self._state(t, q, v)
-        return (self if self.direct is not None else mass_checks.regular(self, *state)), *state
+        given = self.direct is not None or self.inverse is not None
+        return (self if given else mass_checks.regular(self, *state)), *state
 
     def _state(self, t: Any, q: Any, v: Any, name: str = "v") -> tuple[Any, Any, Any]:
         shape = (self.space.point_dim,)
@@ -373,6 +381,7 @@ def _assemble(frame: tracing.Frame, lagrangian: Function, **known: Any) -> Syste
         "forces": (),
         "constraints": Constraints(),
         "direct": None,
+        "inverse": None,
         **known,
     }
     return System(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, TypeAlias, TypeVar, cast
 
 import jax
@@ -12,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.spaces import AbstractSpace, Circle, Euclidean, Product
+from holonomy.spaces import AbstractSpace, Circle, Euclidean, Power, Product
 from holonomy.systems import mistakes, shaped
 from holonomy.systems.coordinates import Block, Coordinate, CoordinatesLike, blocks_of
 from holonomy.systems.coordinates import coordinates as named
@@ -27,6 +28,7 @@ OfState = TypeVar("OfState", bound=Callable[..., object])
 Example: TypeAlias = tuple[jax.ShapeDtypeStruct | Parameters, ...]
 
 _NAMED = 12  # coordinates that a message lists
+_SINGLE = 32  # angles or others in a row up to which each is a factor of the space; more form a power
 _FEW = 64  # coordinates up to which a function is traced a second time to find elements that are not there
 
 
@@ -219,7 +221,13 @@ def _lines_and_circles(names: tuple[Coordinate, ...]) -> AbstractSpace:
     """R^n with a circle for each angle; the points are the coordinates themselves either way."""
     if not any(c.kind == "angle" for c in names):
         return Euclidean(len(names))
-    factors = [Circle() if c.kind == "angle" else Euclidean(1) for c in names]
+    factors: list[AbstractSpace] = []
+    for angles, run in groupby(names, key=lambda c: c.kind == "angle"):
+        count = len(list(run))
+        if count > _SINGLE:
+            factors.append(Power(Circle(), count) if angles else Euclidean(count))
+        else:
+            factors += [Circle() if angles else Euclidean(1)] * count
     return factors[0] if len(factors) == 1 else Product(*factors)
 
 

@@ -37,9 +37,9 @@ def relative(a, b):
 
 
 def dense(system):
-    """The same system without an acceleration of its own, so that it solves with its mass matrix."""
-    assert system.direct is not None or not system.flat
-    return replace(system, direct=None)
+    """The same system without an acceleration and solves of its own, so that it solves with its mass matrix."""
+    assert (system.direct is not None and system.inverse is not None) or not system.flat
+    return replace(system, direct=None, inverse=None)
 
 
 def fast(lengths, masses, q, v):
@@ -120,6 +120,50 @@ def test_a_thousand_links_move_without_a_matrix():
     system = hl.Pendulum(np.full(n, 1 / n), np.full(n, 1 / n))
     run = hl.simulate(system, np.full(n, 0.4), np.zeros(n), 1e-3, dt=5e-4, method=hl.RK4())
     assert abs(run.energy[-1] - run.energy[0]) < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["plain", "driven", "rods"])
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_the_mass_matrix_is_solved_link_by_link(n, kind):
+    lengths, masses, q, _ = sample(n, n + 7)
+    system = hl.Pendulum(lengths, masses, gravity=G, **KINDS[kind])
+    right = np.random.default_rng(n).normal(size=n)
+    found = system.inverse(0.3, jnp.asarray(q), jnp.asarray(right), *system.last)
+    matrix = system.mass_matrix(0.3, q)
+    # the residual, which does not grow with the condition of the matrix
+    size = np.abs(matrix) @ np.abs(found)
+    assert np.max(np.abs(matrix @ found - right) / size) < 1e-13
+    assert relative(found, np.linalg.solve(matrix, right)) < 1e-9
+
+
+@pytest.mark.parametrize(("method", "kind"), [(hl.Gauss(2), "driven"), (hl.SymplecticEuler(), "plain")], ids=str)
+def test_implicit_methods_solve_link_by_link(kind, method):
+    """As with whole matrices, also under one more force, and with its derivative."""
+    lengths, masses, q, v = sample(10, 3)
+    pushed = hl.Pendulum(lengths, masses, gravity=G, **KINDS[kind]).forced(lambda t, q, v, p: jnp.sin(q) - 0.1 * v)
+    assert pushed.direct is None
+    assert pushed.inverse is not None
+    ends = [hl.simulate(s, q, v, 0.02, dt=0.002, method=method) for s in (pushed, replace(pushed, inverse=None))]
+    assert relative(ends[0].q, ends[1].q) < 1e-12
+    assert relative(ends[0].v, ends[1].v) < 1e-11
+
+    def last(gravity, system):
+        system = system.with_parameters(gravity=gravity)
+        return hl.simulate(system, q[:2], v[:2], 0.02, dt=0.002, method=method).v[-1, 0]
+
+    short = hl.Pendulum(lengths[:2], masses[:2], gravity=G, **KINDS[kind])
+    slopes = [jax.grad(last)(G, one) for one in (short, dense(short))]
+    assert relative(*slopes) < 1e-11
+
+
+def test_thousands_of_links_move_by_gauss_without_a_matrix():
+    n = 2000
+    system = hl.Pendulum(np.full(n, 1 / n), np.full(n, 1 / n), gravity=G)
+    q, v = np.linspace(0.5, 1.0, n), np.linspace(0.0, 1.0, n)
+    run = hl.simulate(system, q, v, 40 * 0.05 / n, dt=0.05 / n, method=hl.Gauss(3), save_every=40)
+    assert run.certificate.energy_drift < 1e-12
+    fine = hl.simulate(system, q, v, 40 * 0.05 / n, dt=0.0125 / n, method=hl.RK4(), save_every=160)
+    assert relative(run.q[-1], fine.q[-1]) < 1e-11
 
 
 def test_massless_bobs_on_heavy_rods():

@@ -79,7 +79,7 @@ def Pendulum(
     def fast(t: Any, q: Any, v: Any, p: Any) -> Any:
         return raw_accelerations(eqx.tree_at(lambda s: s.parameters, system, p), t, q, v)
 
-    return system.with_acceleration(fast)
+    return system.with_acceleration(fast, solve=_turned_by)
 
 
 def refuse_dimension(dimension: int, joints: bool = False) -> None:
@@ -211,7 +211,18 @@ def _accelerations(system: System, t: Any, q: Any, v: Any) -> Any:
 
 def raw_accelerations(system: System, t: Scalar, q: Point, v: Point) -> Point:
     """`accelerations` without checks, for code that is being traced."""
-    p, at = system.parameters, _state(system, t, q, v)
+    return _accelerated(_state(system, t, q, v), q, v, system.parameters)
+
+
+def _turned_by(t: Scalar, q: Point, torques: Point, p: Parameters) -> Point:
+    """What the mass matrix of a chain in the plane makes of an acceleration, undone: the angular accelerations that
+    torques on the rods give at rest and without gravity."""
+    e, none = directions(q), jnp.zeros(2)
+    at = _State(e, jnp.zeros_like(e), None, none, _turning(q) * torques[:, None], none)
+    return _accelerated(at, q, jnp.zeros_like(q), p)
+
+
+def _accelerated(at: _State, q: Point, v: Point, p: Parameters) -> Point:
     lengths, masses = jnp.asarray(p["lengths"]), jnp.asarray(p["masses"])
     plane = at.e.shape[1] == 2
     if "rod_mass" in p:

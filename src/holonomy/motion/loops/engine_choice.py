@@ -19,7 +19,7 @@ from holonomy.trace.native.engine import Engine
 # Above this a machine function of single numbers grows faster than what it saves; XLA works on whole arrays.
 LARGEST = 12
 # The same for steps whose work grows like the size of the system: explicit ones of systems that bring an acceleration
-# of their own, and those, of Gauss too, of systems whose mass matrix is diagonal.
+# of their own, and those, of Gauss too, of systems whose mass matrix is diagonal or that bring solves with it.
 LARGEST_DIRECT = 32
 # Between these, work on whole arrays is faster unless the system is written number by number.
 LARGEST_TAKEN_APART = 128
@@ -34,9 +34,10 @@ def engine_for(system: System, method: AbstractMethod, wanted: str | None) -> En
     free = not system.constraints
     explicit = free and isinstance(method, AbstractRungeKutta | AbstractSplitting)
     by_division = system.mass is not None and system.mass.kind == "diagonal"
+    cheap = by_division or system.inverse is not None
     by_vertex = isinstance(system, World) and isinstance(method, AbstractSplitting)
-    direct = explicit and (system.direct is not None or by_division or by_vertex)
-    linear = direct or (free and system.flat and by_division and isinstance(method, Gauss))
+    direct = explicit and (system.direct is not None or cheap or by_vertex)
+    linear = direct or (free and system.flat and cheap and isinstance(method, Gauss))
     rigid = moves_along_geodesics(system) if isinstance(method, Rattle) else None
     largest = LARGEST_DIRECT if linear else LARGEST
     if rigid is not None:  # the integrals over cells are sums of hundreds of terms, better as arrays

@@ -104,7 +104,7 @@ def correction(
     on symmetric spaces.
     """
     if local.system.flat:
-        held = lagrangian.factored_mass(local.lagrangian, t, y, w, local.definite, local.structure)
+        held = lagrangian.factored_mass(local.lagrangian, t, y, w, local.definite, local.solves(t, y))
         return jax.vmap(lambda row: back_substitute(held, row))
     mass = lagrangian.mass_matrix(local.lagrangian, t, y, w)
     held = factor(mass, local.definite)

@@ -67,7 +67,8 @@ def ratio(state: Phase, h: Time) -> Scalar:
 def leave(system: System, t: Time, state: Phase, guess: Vector) -> tuple[Point, Tangent]:
     """Position and velocity; `guess` is a velocity in the chart to start the inverse Legendre transform from."""
     local = system.local(state.anchor)
-    w = lagrangian.velocity(local.lagrangian, t, state.y, state.p, guess, local.definite, local.structure)
+    solves = local.solves(t, state.y)
+    w = lagrangian.velocity(local.lagrangian, t, state.y, state.p, guess, local.definite, solves)
     return local.leave(state.y, w)
 
 

@@ -62,7 +62,7 @@ class SymplecticEuler(AbstractMethod):
             size = moving_chart.component_sizes(system.space, jnp.abs(at.velocity) + jnp.abs(kick) + jnp.abs(p))
             return variational_step.Balance(at.velocity - (begin + kick), size, jnp.abs(y) / jnp.abs(h))
 
-        mass = lagrangian.factored_mass(local.lagrangian, t, y, guess, local.definite, local.structure)
+        mass = lagrangian.factored_mass(local.lagrangian, t, y, guess, local.definite, local.solves(t, y))
         w, (found, count) = variational_step.solve(balance, lambda r: back_substitute(mass, r), guess, self.iteration)
         move, kick = h * w, lagrangian.momentum(local.lagrangian, t, y, w) - p
         code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))

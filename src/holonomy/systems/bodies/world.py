@@ -127,7 +127,7 @@ class World(System):
         self.forces = tuple(frame.covector("damping", force) for force in _damping(self))
         self.damped = bool(self.forces)
         self.coordinates, self.parameters = frame.coordinates, frame.parameters
-        self.constraints, self.direct, self.mass = Constraints(), None, None
+        self.constraints, self.direct, self.inverse, self.mass = Constraints(), None, None, None
         self.parametric, self.definite = False, True
         self.constraints = _constrained(self, collisions).constraints
 

@@ -122,7 +122,7 @@ def _with_rates(system: System, weights: np.ndarray) -> System:
         return system.lagrangian(t, q, v, *last) + 0.5 * jnp.sum(weights * jnp.concatenate(rates) ** 2)
 
     traced = frame.scalar("lagrangian", extended, velocity=True)
-    return replace(system, lagrangian=traced, direct=None, definite=True)
+    return replace(system, lagrangian=traced, direct=None, inverse=None, definite=True)
 
 
 @eqx.filter_jit
