@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.systems import lagrangian
-from holonomy.types import Covector, Matrix, Number, Point, Positions, Scalar, Tangent
+from holonomy.types import AnyArray, Covector, Matrix, Number, Point, Positions, Scalar, Tangent
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
+
+_BATCH = 256  # states per compiled call of `places`
 
 
 @eqx.filter_jit
@@ -80,11 +83,21 @@ def ambient_acceleration(system: System, t: Number, q: Point, v: Tangent) -> Tan
     return jax.jvp(lambda y, w: local.leave(y, w)[1], (y, w), (w, a))[1]
 
 
+def places(system: System, times: AnyArray, points: AnyArray) -> np.ndarray:
+    """Where the particles are at many times, (times, particles, d), in batches of one compiled size."""
+    out = []
+    for at in range(0, len(times), _BATCH):
+        t, q = np.asarray(times[at : at + _BATCH]), np.asarray(points[at : at + _BATCH])
+        short = _BATCH - len(t)
+        t, q = np.pad(t, (0, short), mode="edge"), np.pad(q, ((0, short), (0, 0)), mode="edge")
+        out.append(np.asarray(_places(system, jnp.asarray(t), jnp.asarray(q)))[: _BATCH - short])
+    return np.concatenate(out)
+
+
 @eqx.filter_jit
-def places(
+def _places(
     system: System, times: Float[Array, " times"], points: Float[Array, "times point"]
 ) -> Float[Array, "times particles d"]:
-    """Where the particles are at many times."""
     return jax.vmap(lambda t, q: place(system, t, q))(times, points)
 
 

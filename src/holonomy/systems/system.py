@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from holonomy.show.notebook_widget import StudioView
     from holonomy.systems.equations.derive import Equations
 
-_BATCH = 256  # states per compiled call of `places`
-
 
 class System(eqx.Module):
     r"""A mechanical system: a space Q, a Lagrangian \(L(t,q,v)\) on its tangent bundle, and forces \(Q(t,q,v)\).
@@ -338,15 +336,9 @@ class System(eqx.Module):
         return quantities.place(self, *self._state(t, q, None)[:2])
 
     def places(self, times: AnyArray, points: AnyArray) -> np.ndarray:
-        """Where the particles are at many times, (times, particles, d), in batches of one compiled size."""
+        """Where the particles are at many times, (times, particles, d)."""
         self.place(times[0], points[0])
-        out = []
-        for at in range(0, len(times), _BATCH):
-            t, q = np.asarray(times[at : at + _BATCH]), np.asarray(points[at : at + _BATCH])
-            short = _BATCH - len(t)
-            t, q = np.pad(t, (0, short), mode="edge"), np.pad(q, ((0, short), (0, 0)), mode="edge")
-            out.append(np.asarray(quantities.places(self, jnp.asarray(t), jnp.asarray(q)))[: _BATCH - short])
-        return np.concatenate(out)
+        return quantities.places(self, times, points)
 
     def studio(self, q0: VectorLike, v0: VectorLike | None = None, **options: Any) -> StudioView:
         """The system in motion in a notebook, in the studio's viewer; options as those of `holonomy.show.studio`."""
