@@ -293,3 +293,22 @@ def test_an_indefinite_part_is_named(kind: str) -> None:
     named = "x8, x9" if kind == "block-diagonal" else "x8"
     with pytest.warns(UserWarning, match=rf"negative kinetic energy at the initial state in the coordinates {named}\."):
         hl.simulate(system, np.zeros(n), np.ones(n), 0.02, dt=0.01, method=hl.RK4())
+
+
+def test_an_arrow_of_many_coordinates_takes_no_whole_matrix():
+    """A cart that carries masses on springs: the cart's row is eliminated by hand."""
+    n = 50_000
+
+    def lagrangian(t, q, v):
+        return n * v[0] ** 2 + jnp.sum(v[1:] ** 2 + v[0] * v[1:] * jnp.cos(q[1:])) - 0.5 * jnp.sum(q[1:] ** 2)
+
+    system = hl.System.from_lagrangian(lagrangian, coordinates={"x": (n,)})
+    assert system.structure.kind == "arrow"
+    q, v = np.linspace(-1.0, 2.0, n), np.cos(np.arange(n))
+    found = system.acceleration(0.0, q, v)
+    cosines = np.cos(q[1:])
+    # 2n a0 + sum(cos(q) a) = sum(sin(q) v^2) and 2 a + cos(q) a0 = -q, as v0 sin(q) v cancels in the equations of q
+    first = np.sum(np.sin(q[1:]) * v[1:] ** 2) + 0.5 * np.sum(cosines * q[1:])
+    cart = first / (2.0 * n - 0.5 * np.sum(cosines**2))
+    np.testing.assert_allclose(found[0], cart, rtol=1e-12)
+    np.testing.assert_allclose(found[1:], -0.5 * (q[1:] + cosines * cart), rtol=0, atol=1e-12)

@@ -36,9 +36,12 @@ class Plan:
         return int(self.counts.sum())
 
 
+_BESIDES = 5  # numbers that are kept of every row at least: what the plan says of it, its energy and its violations
+
+
 def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: ArrayLike | None, coordinates: int = 0) -> Plan:
     """The rows for a run from t0 to t_end, refused before they are made where states of so many coordinates at all of
-    them take more than the memory of the machine.
+    them take more than the memory of the machine; with none, what every row has besides.
     """
     h = float(np.copysign(dt, t_end - t0))
     if save_at is not None:
@@ -51,7 +54,7 @@ def plan(t0: float, t_end: float, dt: float, save_every: int, save_at: ArrayLike
             f"{whole[0] / save_every:.3g} states would be saved; pass save_every={int(whole[0] // 10**6)} or save_at "
             "for fewer, a larger dt, or an earlier t_end."
         )
-    _refuse(int(whole[0]) // save_every, coordinates, 4)
+    _refuse(int(whole[0]) // save_every, coordinates or _BESIDES, 4 if coordinates else 1)
     grid = np.arange(0, whole[0] + 1, save_every, dtype=np.int64)
     marks = grid if rests[0] == 0 and grid[-1] == whole[0] else np.append(grid, whole[0])
     out = np.zeros(len(marks))

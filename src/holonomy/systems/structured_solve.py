@@ -41,9 +41,10 @@ def entries(structure: MassStructure, product: Product, like: Vector) -> Array |
         return None if structure.pairs is None else _sparse_entries(structure, product, like)
     if structure.kind == "arrow":
         border = structure.border_places
-        inner = np.ones(n)
-        inner[border] = 0.0
-        seeds = np.concatenate([inner[None], np.eye(n)[border]])
+        seeds = np.zeros((1 + border.size, n))
+        seeds[0] = 1.0
+        seeds[0, border] = 0.0
+        seeds[1 + np.arange(border.size), border] = 1.0
         return jax.vmap(product)(jnp.asarray(seeds, like.dtype))
     order = structure.permutation
     if structure.kind == "banded":

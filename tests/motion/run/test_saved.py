@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -131,6 +133,13 @@ def test_functions_take_the_parameters_where_they_want_them():
 def test_more_than_the_memory_is_refused_with_its_size():
     with pytest.raises(ValueError, match=r"Saving 1000001 times of .* numbers takes .* GB.*pass save"):
         hl.simulate(chain(), *START, 1e3, dt=1e-3, method=hl.RK4(), save=lambda t, q, v: jnp.tile(q.x, 10**4))
+
+
+def test_times_that_memory_does_not_hold_are_refused_before_they_are_made(monkeypatch):
+    four_gigabytes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**20}
+    monkeypatch.setattr(os, "sysconf", four_gigabytes.__getitem__)
+    with pytest.raises(ValueError, match=r"Saving 1000000000 times of 5 numbers takes 40 GB, and .* has 4.29 GB"):
+        hl.simulate(chain(), *START, 1e6, dt=1e-3, method=hl.RK4(), save="energy")
 
 
 def test_under_jit_it_is_refused():

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
@@ -262,3 +263,19 @@ def test_texts_are_short(run, many):
     texts = []
     jax.eval_shape(lambda x: texts.append(repr(hl.simulate(pendulum, [x], [0.0], 0.2, dt=0.1, method=hl.RK4()))), 1.0)
     assert texts == [f"<Run of {pendulum.names[0]} by RK4(), being traced>"]
+
+
+def test_a_wrong_name_in_a_large_system_gets_a_short_message():
+    """Arrays are named, not their thousands of entries; of many single coordinates the first and the last."""
+    square = hl.System.from_lagrangian(lambda t, x, v: 0.5 * jnp.sum(v * v), coordinates={"x": (40, 50)})
+    start = np.ones((40, 50))
+    run = hl.simulate(square, start, start, 0.1, dt=0.1, method=hl.RK4())
+    with pytest.raises(KeyError, match=r"it has: x, x_dot, t, energy\."):
+        run["enrgy"]
+    with pytest.raises(KeyError, match=r"it has: x, x_dot"):
+        hl.simulate(square, start, start, 0.1, dt=0.1, method=hl.RK4(), save=["enrgy"])
+    many = hl.System.from_lagrangian(lambda t, q, v: 0.5 * jnp.sum(v * v), space=hl.Euclidean(500))
+    run = hl.simulate(many, np.ones(500), np.ones(500), 0.1, dt=0.1, method=hl.RK4())
+    with pytest.raises(KeyError) as caught:
+        run["enrgy"]
+    assert len(str(caught.value)) < 400

@@ -130,6 +130,21 @@ def test_the_code_does_not_grow_with_the_arrays() -> None:
     assert found[0] == found[1] < 1500
 
 
+@pytest.mark.parametrize("rows", [1, 2])
+def test_the_code_does_not_grow_with_the_rows_of_a_short_scan(rows: int) -> None:
+    """One row is not taken apart either, as the only stage of an implicit step."""
+    found = []
+    for n in (300, 9000):
+
+        def scanned(x: Any) -> Any:
+            return lax.scan(lambda c, row: (c + jnp.sum(row), jnp.cos(row) * row), 0.0, x, unroll=True)
+
+        check(scanned, (np.linspace(0.0, 1.0, rows * n).reshape(rows, n),), limits=(None, ARRAYS))
+        jaxpr, _ = traced(scanned, [np.zeros((rows, n))])
+        found.append(compiler._written(jaxpr, Form(jaxpr), (ARRAYS,))[0].count("\n"))
+    assert found[0] == found[1] < 500
+
+
 def test_long_sums_do_not_depend_on_the_run() -> None:
     x = np.random.default_rng(6).normal(size=10_001)
     code = compiler.compile(lambda y: (jnp.sum(y), jnp.sum(y * y), jnp.max(y), y @ y), (x,), limits=ARRAYS)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _ROWS = ("t", "q", "v", "energy", "momentum", "pull", "multipliers", "violation", "kinetic")
 _FIELDS = ("t", "energy", "kinetic")
 _AXES = "xyz"
+_NAMED = 24  # variables that a message names
 
 
 class RunState(NamedTuple):
@@ -154,8 +155,20 @@ def by_name(run: Run, name: str) -> AnyArray:
     """A variable of the run. Raises `KeyError` with the names there are."""
     known = variables(run)
     if name not in known:
-        raise KeyError(f"The run has no variable {name!r}; it has: {', '.join(known)}.")
+        raise KeyError(f"The run has no variable {name!r}; it has: {_said(run, list(known))}.")
     return known[name]()
+
+
+def _said(run: Run, names: list[str]) -> str:
+    """Names for a message: arrays in place of their entries, and of many the first and the last."""
+    blocks = () if run.system is None else blocks_of(run.system.coordinates)
+    inner = tuple(f"{block.name}_" for block in blocks if block.shape)
+    if inner:
+        whole = {f"{block.name}_dot" for block in blocks}
+        names = [name for name in names if name in whole or not name.startswith(inner)]
+    if len(names) > _NAMED:
+        names = [*names[: _NAMED // 2], "...", *names[-_NAMED // 2 :]]
+    return ", ".join(names)
 
 
 # What `run[key]` takes; anything else is refused with a sentence.

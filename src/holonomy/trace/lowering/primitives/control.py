@@ -171,7 +171,8 @@ def scan(low: Lowering, site: Site, *values: Value, rows: Rows | None = None) ->
     work = length * cost(params["jaxpr"], low.costs)
     most = low.limits.rows if params["unroll"] >= length else low.limits.unrolled
     whole = ys_size <= low.limits.scalars and small and work <= most
-    if low.flat or length <= 1 or whole:
+    once = length == 0 or (length == 1 and ys_size <= low.limits.scalars)
+    if low.flat or once or whole:
         return _scan_unrolled(low, site, consts, carry, xs)
     return _scan_looped(low, site, consts, carry, [(rows or rows_in_memory)(low, x) for x in xs])
 
