@@ -8,13 +8,13 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion.loops.plain import CLOSE
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.methods.rattle import Rattle
 from holonomy.motion.methods.rattle_geodesic import moves_along_geodesics
 from holonomy.systems import System, World
 from holonomy.systems.bodies.rigid_elements import RigidElements
 from holonomy.systems.bodies.world import settled
+from holonomy.systems.constraints.tolerance import close, round_off
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.elimination import Factors
 from holonomy.systems.tridiagonal import Tridiagonal
@@ -22,7 +22,6 @@ from holonomy.types import AnyArray
 
 MOST_DENSE = 300  # conditions up to which methods and redundant conditions may use dense matrices
 _SAID = 4  # conditions that a message names
-_ROUND_OFF = 1e-14  # of the size of the state: a start this near to the constraints is not moved
 
 
 def consistent(
@@ -66,7 +65,7 @@ def on_sizes(
             f"Their multipliers are not determined; leave them out, or let springs take their place."
         )
     size_q, size_v = (max(1.0, float(np.max(np.abs(x)))) for x in (q, v))
-    if not away <= CLOSE * size_q:
+    if not away <= close(q.dtype) * size_q:
         values = np.asarray(rigid.deviations(system, jnp.asarray(q)))
         worst = np.argsort(-np.abs(values))[:_SAID]
         said = ", ".join(f"{rigid.label(int(r))} by {values[r]:.3g}" for r in worst)
@@ -74,14 +73,14 @@ def on_sizes(
             f"The initial points violate the sizes of rods, angles or cells: {said}. "
             f"world.project(t0, points, velocities) gives the nearest state that has them."
         )
-    if not too_fast <= CLOSE * size_v:
+    if not too_fast <= close(q.dtype) * size_v:
         worst = np.argsort(-np.abs(rates))[:_SAID]
         said = ", ".join(f"{rigid.label(int(r))} at the rate {rates[r]:.3g}" for r in worst)
         raise ValueError(
             f"The initial velocities change the sizes of rods, angles or cells: {said}. "
             f"world.project(t0, points, velocities) gives the nearest state that does not."
         )
-    if away > _ROUND_OFF * size_q or too_fast > _ROUND_OFF * size_v:
+    if away > round_off(q.dtype) * size_q or too_fast > round_off(q.dtype) * size_v:
         q, v = (np.asarray(x) for x in settled(system, jnp.asarray(q), jnp.asarray(v)))
     return system, q, v
 

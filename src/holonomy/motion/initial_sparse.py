@@ -9,18 +9,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from holonomy.motion.loops.plain import CLOSE
 from holonomy.systems import System
 from holonomy.systems.constraints import sparse
 from holonomy.systems.constraints.conditions import all_equations
 from holonomy.systems.constraints.structure import ConditionStructure
+from holonomy.systems.constraints.tolerance import close, round_off
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.mass_structure import LARGEST_DENSE
 from holonomy.systems.replace import replace
 from holonomy.types import AnyArray, Number, Point, Tangent
 
 _MISS = 1e-10  # of the size of a product: a larger difference is none of rounding
-_ROUND_OFF = 1e-14  # of the size of the state: a start this near to the constraints is not moved
 _SAID = 4  # conditions that a message names
 _WORTH_SAYING = 1e-3  # of the largest violation: a message names no condition that is violated less
 
@@ -93,7 +92,7 @@ def consistent(
         )
     sizes = [max(1.0, float(np.max(np.abs(x)))) for x in (q, v)]
     for away, size, values, name in zip(seen.away, sizes, (seen.position, seen.rates), ("q0", "v0"), strict=True):
-        if not away <= CLOSE * size:
+        if not away <= close(q.dtype) * size:
             worst = np.argsort(-np.abs(values))[:_SAID]
             worst = worst[np.abs(values[worst]) > _WORTH_SAYING * np.abs(values[worst[0]])]
             said = ", ".join(f"{_label(how, int(r))} by {values[r]:.3g}" for r in worst)
@@ -101,7 +100,7 @@ def consistent(
                 f"The initial state violates the constraints: {name} is about {away:.3g} away from them; most, {said}. "
                 f"system.project(t0, q0, v0) computes the nearest consistent state; pass that if you mean it."
             )
-    if any(away > _ROUND_OFF * size for away, size in zip(seen.away, sizes, strict=True)):
+    if any(away > round_off(q.dtype) * size for away, size in zip(seen.away, sizes, strict=True)):
         q, v = (np.asarray(x) for x in system.project(t, q, v))
     return system, q, v
 

@@ -7,16 +7,14 @@ from typing import Any
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.motion.loops.plain import CLOSE
 from holonomy.motion.methods.base import AbstractMethod
 from holonomy.systems import System
 from holonomy.systems.constraints.at_state import Conditions
+from holonomy.systems.constraints.tolerance import close, round_off
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.replace import replace
 from holonomy.types import AnyArray
-
-_ROUND_OFF = 1e-14  # of the size of the state: a start this near to the constraints is not moved
 
 
 def refuse_unheld(system: System, method: AbstractMethod) -> None:
@@ -71,9 +69,9 @@ def consistent(
     system = replace(system, constraints=replace(given, equations=equations))
     off_q, off_v = _distances(seen, equations.counts[0])
     size_q, size_v = (max(1.0, float(np.max(np.abs(x)))) for x in (q, v))
-    if off_q > CLOSE * size_q or off_v > CLOSE * size_v:
+    if off_q > close(q.dtype) * size_q or off_v > close(q.dtype) * size_v:
         near_q, near_v = (np.asarray(x) for x in system.project(t, q, v))
-        wrong = "q0" if off_q > CLOSE * size_q else "v0"
+        wrong = "q0" if off_q > close(q.dtype) * size_q else "v0"
         raise ValueError(
             f"The initial state violates the constraints: {wrong} is about "
             f"{off_q if wrong == 'q0' else off_v:.3g} away from them (values "
@@ -82,7 +80,7 @@ def consistent(
             f"(system.project(t0, q0, v0) computes it)."
         )
     _refuse_contradiction(seen)
-    if off_q > _ROUND_OFF * size_q or off_v > _ROUND_OFF * size_v:
+    if off_q > round_off(q.dtype) * size_q or off_v > round_off(q.dtype) * size_v:
         q, v = (np.asarray(x) for x in system.project(t, q, v))
     return system, q, v
 

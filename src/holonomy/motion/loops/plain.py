@@ -20,6 +20,7 @@ from holonomy.systems import System, World
 from holonomy.systems.constraints import sparse
 from holonomy.systems.constraints.conditions import Held, all_equations
 from holonomy.systems.constraints.kkt import of_all_walls
+from holonomy.systems.constraints.tolerance import close
 from holonomy.systems.in_chart import Local
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
@@ -28,7 +29,6 @@ from holonomy.types import AnyArray, AnyCount, Count, Number, Point, State, Tang
 LARGE = 128  # coordinates above which looking at every state for what is not finite costs as much as moving it
 TOGETHER = 32  # steps of large systems that are looked at together
 REMEMBERED = 256  # steps of a traced run above which reverse mode does some again rather than remember all
-CLOSE = 1e-8  # a state this near to the constraints, in its own size, is meant to lie on them
 
 
 class Snapshot(NamedTuple):
@@ -331,9 +331,9 @@ def consistent(system: System, t: Number, q: Point, v: Tangent) -> Count:
     """A code: whether an initial state lies on the constraints, since nothing can be raised here."""
     local = system.local(q)
     y, w = local.enter(v)
-    near = jnp.ones(1, bool)
+    near, enough = jnp.ones(1, bool), close(q.dtype)
     if system.constraints.walls.unilateral:
-        inside = jnp.any(local.all_gaps(t, y) < -CLOSE * (1.0 + jnp.max(jnp.abs(q))))
+        inside = jnp.any(local.all_gaps(t, y) < -enough * (1.0 + jnp.max(jnp.abs(q))))
         near = near & ~inside
     if not system.constraints.equations.total:
         return jnp.where(jnp.all(near), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))
@@ -344,10 +344,10 @@ def consistent(system: System, t: Number, q: Point, v: Tangent) -> Count:
         sizes = jnp.sqrt(jnp.sum(every.normals(t, y) ** 2, axis=1))
     else:
         sizes = sparse.sizes(both[1], sparse.normals(every, t, y), y)
-    near = jnp.abs(every.rates(t, y, w)) <= CLOSE * sizes * (1.0 + jnp.max(jnp.abs(v)))
+    near = jnp.abs(every.rates(t, y, w)) <= enough * sizes * (1.0 + jnp.max(jnp.abs(v)))
     if m := every.counts[0]:
         near = near.at[:m].set(
-            near[:m] & (jnp.abs(every.position(t, y)) <= CLOSE * sizes[:m] * (1.0 + jnp.max(jnp.abs(q))))
+            near[:m] & (jnp.abs(every.position(t, y)) <= enough * sizes[:m] * (1.0 + jnp.max(jnp.abs(q))))
         )
     return jnp.where(jnp.all(near) & jnp.all(outside), jnp.int32(Code.ok), jnp.int32(Code.inconsistent))
 

@@ -20,6 +20,7 @@ from holonomy.systems.constraints.kkt import accelerate, spread, with_sliding
 from holonomy.systems.constraints.nearest import FOUND, NEAREST, ON_SURFACE, SETTLED, nearest
 from holonomy.systems.constraints.slip import with_friction
 from holonomy.systems.constraints.sparse import structures
+from holonomy.systems.constraints.tolerance import close
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.parameters import Parameters, number
@@ -281,8 +282,9 @@ def project(system: System, t: Number, q: AnyPoint, v: AnyTangent) -> tuple[Poin
         return jnp.asarray(q), jnp.asarray(v)
     found = nearest(system, t, q, v)
     near_q, near_v, gap = _project(system, t, q, v) if found is None else found
-    if not isinstance(gap, Tracer) and not bool(np.all(np.asarray(gap) < 1e-8)):
-        of = "positions" if not gap[0] < 1e-8 else "velocities"
+    enough = close(near_q.dtype)
+    if not isinstance(gap, Tracer) and not bool(np.all(np.asarray(gap) < enough)):
+        of = "positions" if not gap[0] < enough else "velocities"
         raise ValueError(
             f"No state near this one satisfies the constraints on {of} (the best one misses by {float(max(gap)):.3g}). "
             f"Either they contradict each other, or the start is too far away: pass a state closer to the constraints."
