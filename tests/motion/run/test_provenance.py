@@ -56,6 +56,24 @@ def test_what_methods_say_of_themselves(method: AbstractMethod, words: str) -> N
     assert method.properties.error_control == (not method.fixed_step)
 
 
+def test_rattle_is_not_called_symplectic_where_its_chart_moves_along() -> None:
+    """Two particles on a sphere, a fixed angle between them: in charts, and in space with the sphere as a condition."""
+    on_sphere = hl.System.from_lagrangian(
+        lambda t, q, v: 0.5 * jnp.dot(v, v) - q[2] - q[5], space=hl.Sphere(2) ** 2
+    ).constrained(holonomic=lambda t, q: jnp.dot(q[:3], q[3:]) - 0.5)
+    in_space = hl.System.from_lagrangian(
+        lambda t, q, v: 0.5 * jnp.dot(v, v) - q[2] - q[5], space=hl.Euclidean(6)
+    ).constrained(
+        holonomic=lambda t, q: jnp.stack([jnp.dot(q[:3], q[:3]), jnp.dot(q[3:], q[3:]), 2 * jnp.dot(q[:3], q[3:])]) - 1
+    )
+    q = np.array([1.0, 0.0, 0.0, 0.5, np.sqrt(0.75), 0.0])
+    v = np.array([0.0, 0.0, 0.3, 0.0, 0.0, 0.3])
+    charts, space = (hl.simulate(system, q, v, 0.1, dt=0.05) for system in (on_sphere, in_space))
+    np.testing.assert_allclose(charts.q[-1], space.q[-1], atol=1e-7)
+    assert "symplectic" not in str(charts.certificate)
+    assert "symplectic, reversible" in str(space.certificate)
+
+
 def test_one_place_makes_runs() -> None:
     makers = [
         name

@@ -44,6 +44,7 @@ def default_method(system: System, traced: bool = False) -> tuple[AbstractMethod
         kept = ["symplectic"] if system.autonomous and not system.forces else []
         kept += ["reversible"] if system.flat else []
         return Gauss(3), ", ".join(["smooth and unconstrained: order 6", *kept])
+    symplectic = Rattle(4).properties_on(system).symplectic
     holonomic, velocity = system.constraints.equations.counts
     unilateral, ratchets = system.constraints.walls.counts
     if system.constraints.walls.friction.dim:
@@ -51,9 +52,11 @@ def default_method(system: System, traced: bool = False) -> tuple[AbstractMethod
     if unilateral + ratchets:
         if velocity or ratchets:
             return Radau(3), "walls and conditions on velocities: contacts held at the end of each step"
-        return Rattle(4), "walls: symplectic and reversible between impacts, contacts held to round-off"
+        kept = "symplectic and reversible between impacts, " if symplectic else ""
+        return Rattle(4), f"walls: {kept}contacts held to round-off"
     if not velocity:
-        return Rattle(4), "holonomic constraints: symplectic, reversible, held to round-off"
+        kept = "symplectic, reversible, " if symplectic else ""
+        return Rattle(4), f"holonomic constraints: {kept}held to round-off"
     if not holonomic:
         return Gauss(3), "velocity constraints: reversible by symmetric projection, order 6"
     return Radau(3), "holonomic and velocity constraints together: both held at the end of each step"

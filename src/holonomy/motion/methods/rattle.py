@@ -78,9 +78,9 @@ class Rattle(AbstractMethod):
         return Properties(symplectic=True, reversible=True)
 
     def properties_on(self, system: System) -> Properties:
-        # the chart of a step belongs to one of its ends
+        # elsewhere a step depends on its chart, which moves with the motion
         whole = system.flat or moves_along_geodesics(system) is not None
-        return self.properties if whole else Properties(symplectic=True)
+        return self.properties if whole else Properties()
 
     @property
     def holds(self) -> tuple[str, ...]:
