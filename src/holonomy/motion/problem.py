@@ -314,7 +314,7 @@ def _with_mass(system: System, engine: Engine, t: float, q: Any, v: Any) -> tupl
             f"The mass matrix at the initial state is not finite: q0 = {np.asarray(q).tolist()}, "
             f"v0 = {np.asarray(v).tolist()}. The Lagrangian or its derivatives have no value there."
         )
-    scaled = massless.eigenvalues(mass)[1]
+    scaled = np.ones(1) if massless.surely_positive(mass) else massless.eigenvalues(mass)[1]
     if massless.is_singular(scaled):
         system = massless.regular(system, np.float64(t), q, v, "the initial state q0")
         mass = np.asarray(system.mass_matrix(t, q, v))

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import holonomy as hl
+from holonomy.systems.constraints import massless
 
 G, K = 9.81, 40.0
 
@@ -81,3 +82,20 @@ def test_a_mass_matrix_that_stays_singular_is_refused():
     pole = hl.System.from_metric(lambda q: jnp.diag(jnp.stack([1.0, jnp.sin(q[0]) ** 2])), coordinates=("a", "b"))
     with pytest.raises(ValueError, match=r"mass matrix is singular.*: velocities along b cost no kinetic energy"):
         pole.acceleration(0.0, [0.0, 1.0], [1.0, 0.0])
+
+
+def test_a_factorisation_tells_large_positive_matrices_from_doubtful_ones():
+    """In any units; what is singular, indefinite or near to it is left to the eigenvalues."""
+    random = np.random.default_rng(0)
+    for n in (17, 60):
+        rows = random.normal(size=(n, n))
+        units = 10.0 ** random.uniform(-9.0, 9.0, n)
+        positive = (rows @ rows.T + 0.1 * np.eye(n)) * np.outer(units, units)
+        assert massless.surely_positive(positive)
+        assert not massless.is_singular(massless.eigenvalues(positive)[1])
+        thin = rows[:, : n - 1]
+        assert not massless.surely_positive(thin @ thin.T)
+        assert not massless.surely_positive(np.diag(np.r_[-1.0, np.ones(n - 1)]))
+        assert not massless.surely_positive(np.diag(np.r_[0.0, np.ones(n - 1)]))
+    lower = np.eye(60) - np.tril(np.ones((60, 60)), -1)  # its pivots are ones, its least eigenvalue is rounding
+    assert not massless.surely_positive(lower @ lower.T)

@@ -26,8 +26,26 @@ if TYPE_CHECKING:
     from holonomy.systems.system import System
 
 _LEAST = 1e-14  # eigenvalues of a scaled mass matrix below this part of the largest are rounding
+_SMALL = 16  # coordinates up to which eigenvalues cost nothing
+_SURE = 1e-11  # a reciprocal condition above this leaves no eigenvalue near that part, however it was estimated
 _NAMED = 3  # directions without kinetic energy that an error names
 _SAID = 1e-6  # of the largest: components of a direction below are not named
+
+
+def surely_positive(mass: np.ndarray) -> bool:
+    """Whether a mass matrix is positive definite and far from singular, in any units of single coordinates.
+
+    By a factorisation and an estimate of its condition, for a small part of what the eigenvalues of a large one cost.
+    """
+    if len(mass) <= _SMALL or not np.all(np.isfinite(mass)):
+        return False
+    from scipy.linalg import get_lapack_funcs
+
+    scale = _scale(mass)
+    even = np.asarray((0.5 * (mass + mass.T)) / np.outer(scale, scale), float)
+    factor, condition = get_lapack_funcs(("potrf", "pocon"), (even,))
+    factors, failed = factor(even, lower=True)
+    return not failed and bool(condition(factors, np.linalg.norm(even, 1), uplo="L")[0] > _SURE)
 
 
 def eigenvalues(mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -60,6 +78,8 @@ def regular(system: System, t: Number, q: AnyPoint, v: AnyTangent, called: str =
     seen = at_state.evaluated(system, t, q, v)
     found = _matrices(system, t, q, v) if seen is None else (seen.mass, seen.conditions.normals)
     mass, normals = (np.asarray(x) for x in found)
+    if surely_positive(mass):
+        return system
     values, scaled = eigenvalues(mass)
     if not np.all(np.isfinite(mass)) or not is_singular(scaled):
         return system
