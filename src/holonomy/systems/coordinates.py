@@ -31,7 +31,7 @@ class Block(NamedTuple):
         return int(np.prod(self.shape, dtype=int))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Coordinate:
     """A coordinate's name and kind: ``"angle"`` (radians), ``"length"``, or ``"number"`` where nothing was said."""
 
