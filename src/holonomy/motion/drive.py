@@ -29,7 +29,9 @@ ProgressBar = Callable[[float], Any]
 
 @dataclass(frozen=True)
 class Driven:
-    """The rows of a plan as far as the motion got, how it ended, what happened on the way, and what ran it."""
+    """The rows of a plan as far as the motion got, how it ended, what happened on the way, and what ran it; `fell_back`,
+    whether the fallback of the method did.
+    """
 
     times: Float[np.ndarray, " times"]
     rows: plain.Snapshot
@@ -39,6 +41,7 @@ class Driven:
     engine: str
     refusal: str
     saved: Saved | None = None
+    fell_back: bool = False
 
 
 class Rows:
@@ -136,7 +139,8 @@ def _collect(problem: Problem, rows: Plan, driver: Driver, keep: Rows, now: Any,
     work = 0 if now is None else int(now.work)
     result = Result(code, stopped, steps)
     engine = driver.engine
-    return Driven(times, shots, result, work, driver.happened, engine.name, engine.refusal, keep.saved())
+    fell_back = driver.method is not problem.method
+    return Driven(times, shots, result, work, driver.happened, engine.name, engine.refusal, keep.saved(), fell_back)
 
 
 def _of_event(rows: Plan, now: Any) -> float:

@@ -107,6 +107,7 @@ def of_driven(problem: Problem, driven: Driven, dt: float, **known: Any) -> Run:
         saved=driven.saved,
         engine=driven.engine,
         refusal=driven.refusal,
+        fell_back=driven.fell_back,
         **known,
     )
 

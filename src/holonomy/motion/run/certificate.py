@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holonomy.motion.run.local_error import too_long
 from holonomy.motion.run.select import members
 from holonomy.motion.run.verdict import Verdict, energy_scale, verdict
 from holonomy.systems import World
@@ -122,7 +123,7 @@ def certify(run: Run) -> Certificate:
         # The zero of energy is arbitrary, so the drift is measured against the kinetic energy as well.
         kinetic = 0.5 * np.sum(np.asarray(run.momentum) * np.asarray(run.v), axis=-1)
         relative = drift / energy_scale(energy, kinetic)
-    said, reasons = verdict(run, relative)
+    said, reasons = verdict(run, relative, too_long(run))
     return Certificate(
         engine=made.engine,
         method=made.method_and_properties,

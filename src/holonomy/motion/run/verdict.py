@@ -15,6 +15,7 @@ Verdict = Literal["good", "doubtful", "failed"]
 
 TURNS = 0.4
 """Part of the steps in which the velocity may reverse: above it an oscillation has fewer than five steps a period."""
+_STILL = 1e-6  # velocity of a component, in units of the largest, that counts as rounding
 GROWTH = 1e3
 """Growth of the generalised forces, against their median, that is called a close encounter."""
 
@@ -32,8 +33,10 @@ def energy_scale(energy: np.ndarray, kinetic: np.ndarray) -> float:
     return max(first if first > 1e-3 * usual else usual, float(np.finfo(float).tiny))
 
 
-def verdict(run: Run, drift: float) -> tuple[Verdict, tuple[str, ...]]:
-    """Good, doubtful or failed, and why; `drift` is the energy drift relative to `energy_scale`."""
+def verdict(run: Run, drift: float, too_long: float | None = None) -> tuple[Verdict, tuple[str, ...]]:
+    """Good, doubtful or failed, and why; `drift` is the energy drift relative to `energy_scale`, `too_long` the difference that
+    tells that the step is, None where it is not.
+    """
     made = run.provenance
     if not run.result.ok:
         seen = close_encounter(run)
@@ -45,9 +48,14 @@ def verdict(run: Run, drift: float) -> tuple[Verdict, tuple[str, ...]]:
         seen = close_encounter(run) or "Reduce dt."
         reasons.append(f"The energy of a conservative system drifted by {drift:.2g} times its size. {seen}")
     turns = _turns(run)
+    advice = "" if reasons else " Reduce dt."
     if not made.variable_step and turns > TURNS:
-        advice = "" if reasons else " Reduce dt."
         reasons.append(f"The velocity reversed in {turns:.0%} of the steps.{advice}")
+    elif too_long is not None:
+        reasons.append(
+            f"The step is too long for the motion: two half steps differ from it by {too_long:.2g} times the change over "
+            f"a step.{advice}"
+        )
     if made.step_error is not None and np.isnan(made.step_error):
         reasons.append("The error of the step is not known: halving it shows no order, and energy is not conserved.")
     return ("doubtful" if reasons else "good"), tuple(reasons)
@@ -76,8 +84,14 @@ def close_encounter(run: Run) -> str:
 
 
 def _turns(run: Run) -> float:
-    """The part of the steps over which the velocity turned by more than a right angle, where every step is saved."""
+    """The largest part of the steps over which the velocity turned by more than a right angle, or a component of it
+    reversed, where every step is saved.
+    """
     v = np.asarray(run.v)
     if len(v) < 8 or len(v) - 1 != int(run.result.steps):
         return 0.0
-    return float(np.mean(np.sum(v[1:] * v[:-1], axis=1) < 0))
+    largest = np.max(np.abs(v), axis=0)
+    moving = largest > _STILL * np.max(largest)
+    products = v[1:] * v[:-1]
+    reversed_in = np.mean(products[:, moving] < 0, axis=0)
+    return float(max(np.mean(np.sum(products, axis=1) < 0), np.max(reversed_in, initial=0.0)))
