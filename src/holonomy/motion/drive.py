@@ -29,8 +29,9 @@ ProgressBar = Callable[[float], Any]
 
 @dataclass(frozen=True)
 class Driven:
-    """The rows of a plan as far as the motion got, how it ended, what happened on the way, and what ran it; `fell_back`,
-    whether the fallback of the method did.
+    """The rows of a plan as far as the motion got, how it ended, what happened on the way, and what ran it.
+
+    `fell_back` says that the fallback of the method did.
     """
 
     times: Float[np.ndarray, " times"]

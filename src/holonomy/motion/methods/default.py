@@ -37,7 +37,7 @@ def default_method(system: System, traced: bool = False) -> tuple[AbstractMethod
         if isinstance(system, World) and smooth and (many or not system.damped) and not why_not_separable(system):
             trait = "keeps the momentum maps of the springs" if system.damped else "symplectic, reversible"
             return Splitting(4 if many else 8), f"exact geodesics between kicks: explicit, {trait}"
-        if not (smooth or system.smooth) and potential_is_singular(system):
+        if may_collide(system):
             return Adaptive(rtol=_CLOSE, atol=_CLOSE), "the potential may become infinite: the step follows the motion"
         if many and not why_not_separable(system):
             return Splitting(4), "many coordinates, T(v) - V(q): explicit, symplectic, reversible"
@@ -60,6 +60,12 @@ def default_method(system: System, traced: bool = False) -> tuple[AbstractMethod
     if not holonomic:
         return Gauss(3), "velocity constraints: reversible by symmetric projection, order 6"
     return Radau(3), "holonomic and velocity constraints together: both held at the end of each step"
+
+
+def may_collide(system: System) -> bool:
+    """Whether close encounters are possible: the potential may become infinite, and nobody says that it does not."""
+    smooth = isinstance(system, World) and not system.singular
+    return not (smooth or system.smooth) and potential_is_singular(system)
 
 
 def potential_is_singular(system: System) -> bool:

@@ -31,8 +31,8 @@ class Provenance:
     `maker`, the part of the library that made the run; `singular`, what it does at singular positions of constraints;
     `carried`, how many of the last coordinates are those of the isometries that carry the others, and `frames`, how
     many isometries these are; `mass`, the structure
-    of the mass matrix in words, where solves use it; `part`, whether the run holds only some of the saved states; `fell_back`, whether a slower way to solve the
-    equations of a step took over.
+    of the mass matrix in words, where solves use it; `part`, whether the run holds only some of the saved states;
+    `fell_back`, whether a slower way to solve the equations of a step took over.
     """
 
     method: str = "unknown"

@@ -34,8 +34,10 @@ _SENTENCES = {
 _ADVICE = {
     Code.ok: "",
     Code.not_finite: "Try a smaller dt, and look for a singularity of the system there (a collision, a chart's pole).",
-    Code.no_convergence: "Try a smaller dt; if that does not help, look for a singular mass matrix or potential there.",
-    Code.too_many_steps: "Try looser rtol and atol, an implicit method such as Gauss, or more saved times.",
+    Code.no_convergence: "Try a smaller dt; if that does not help, look for a close encounter or a singular mass "
+    "matrix there.",
+    Code.too_many_steps: "Look for a close encounter or a stiff spring there; try more saved times, an implicit method "
+    "such as Gauss, or looser rtol and atol.",
     Code.interrupted: "What was computed before is kept.",
     Code.inconsistent: "Start from system.project(t0, q0, v0), and let actions give states that satisfy them.",
     Code.event: "",
@@ -83,9 +85,13 @@ class Result:
             return f"{_SENTENCES[code]} {_ADVICE[code]}"
         if code is Code.event:
             return f"{_SENTENCES[code]} That was at t = {float(self.t):.6g}."
-        return (
-            f"{_SENTENCES[code]} It stopped at t = {float(self.t):.6g} after {int(self.steps)} steps. {_ADVICE[code]}"
-        )
+        return f"{self.stopped} {_ADVICE[code]}"
+
+    @property
+    def stopped(self) -> str:
+        """Why, when and after how many steps the run stopped, for a single run, without advice."""
+        said = _SENTENCES[Code(int(self.code))]
+        return f"{said} It stopped at t = {float(self.t):.6g} after {int(self.steps)} steps."
 
 
 class SimulationError(RuntimeError):
@@ -95,5 +101,5 @@ class SimulationError(RuntimeError):
         self.run = run
         self.result = run.result
         seen = close_encounter(run)
-        said = f"{run.result} {seen} " if seen else f"{run.result} "
-        super().__init__(said + "The good part is in this error's .run; throw=False returns it instead.")
+        said = f"{seen} {run.result.stopped}" if seen else str(run.result)
+        super().__init__(said + " The good part is in this error's .run; throw=False returns it instead.")

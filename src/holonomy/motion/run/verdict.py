@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from holonomy.energy_drift import DRIFT_LIMIT
+from holonomy.systems.result_code import Code
 
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
@@ -18,6 +19,9 @@ TURNS = 0.4
 _STILL = 1e-6  # velocity of a component, in units of the largest, that counts as rounding
 GROWTH = 1e3
 """Growth of the generalised forces, against their median, that is called a close encounter."""
+_LAST = 3  # rows before a step that failed
+_NEAR = 3.0  # growth there that is called so where the potential may become infinite by its form
+_STEEP = 30.0  # the same where that is not known
 
 
 def energy_scale(energy: np.ndarray, kinetic: np.ndarray) -> float:
@@ -34,13 +38,14 @@ def energy_scale(energy: np.ndarray, kinetic: np.ndarray) -> float:
 
 
 def verdict(run: Run, drift: float, too_long: float | None = None) -> tuple[Verdict, tuple[str, ...]]:
-    """Good, doubtful or failed, and why; `drift` is the energy drift relative to `energy_scale`, `too_long` the difference that
-    tells that the step is, None where it is not.
+    """Good, doubtful or failed, and why; `drift` is the energy drift relative to `energy_scale`.
+
+    `too_long` is the difference that shows that the step is too long, None where nothing does.
     """
     made = run.provenance
     if not run.result.ok:
         seen = close_encounter(run)
-        return "failed", (str(run.result), seen) if seen else (str(run.result),)
+        return "failed", (seen, run.result.stopped) if seen else (str(run.result),)
     if not np.all(np.isfinite(np.asarray(run.energy))):
         return "failed", ("The energy became infinite or not a number.",)
     reasons = []
@@ -53,8 +58,8 @@ def verdict(run: Run, drift: float, too_long: float | None = None) -> tuple[Verd
         reasons.append(f"The velocity reversed in {turns:.0%} of the steps.{advice}")
     elif too_long is not None:
         reasons.append(
-            f"The step is too long for the motion: two half steps differ from it by {too_long:.2g} times the change over "
-            f"a step.{advice}"
+            "The step is too long for the motion: two half steps differ from it by "
+            f"{too_long:.2g} times the change over a step.{advice}"
         )
     if made.step_error is not None and np.isnan(made.step_error):
         reasons.append("The error of the step is not known: halving it shows no order, and energy is not conserved.")
@@ -62,25 +67,68 @@ def verdict(run: Run, drift: float, too_long: float | None = None) -> tuple[Verd
 
 
 def close_encounter(run: Run) -> str:
-    """A sentence if the forces grew beyond all measure somewhere along the run; empty otherwise."""
+    """A sentence if the forces grew beyond all measure somewhere along the run, or grew at the state before a step that
+    failed; empty otherwise.
+    """
     if np.ndim(run.t) > 1 or not np.size(run.pull):
         return ""
     known = np.flatnonzero(~np.any(np.isnan(np.asarray(run.pull)), axis=1))  # a member that failed has empty rows
     if not len(known):
         return ""
-    size = np.max(np.abs(np.nan_to_num(np.asarray(run.pull)[known])), axis=1).astype(float)
+    size = _forces(run, known)
     usual, where = float(np.median(size)), int(np.argmax(size))
+    end = "If bodies collide there, the motion has no continuation: end it before, or soften the potential."
     if not size[where] > GROWTH * usual:
-        return ""
-    if run.provenance.variable_step:
-        advice = "If bodies collide there, the motion has no continuation: end it before, or soften the potential."
+        # The state nearest to the singularity is the one that could not be computed.
+        usual = min(usual, float(np.min(size[: max(len(size) - _LAST, 1)])))
+        if not (_stuck(run) and _grew(run, size, usual)):
+            if len(size) > 1 or not _stuck(run) or not _may_collide(run):
+                return ""
+            return (  # one row shows no growth
+                f"The potential may become infinite: look for a close encounter after "
+                f"t = {float(run.t[known[-1]]):.6g}, and reduce dt. {end}"
+            )
+        where = max(len(size) - _LAST, 0) + int(np.argmax(size[-_LAST:]))
+    away = np.max(np.abs(np.asarray(run.q)[known]), axis=1).astype(float)
+    if away[where] > GROWTH * np.median(away) > 0:
+        return ""  # forces that grow outwards, on the way to infinity
+    if not run.provenance.variable_step:
+        advice = "Reduce dt, or take hl.Adaptive() or hl.Taylor(), which shorten their steps there."
+        advice = f"{advice} {end}" if _stuck(run) else advice
     else:
-        advice = "hl.Adaptive() and hl.Taylor() shorten their steps there."
+        advice = f"{end} If they pass each other, a smaller dt allows more steps." if _stuck(run) else end
     return (
         f"At t = {float(run.t[known[where]]):.6g} the forces were {float(size[where]) / max(usual, 1e-300):.2g} times "
-        f"their median: "
-        f"a close encounter, or another singularity of the potential. {advice}"
+        f"as large as usual: a close encounter, or another singularity of the potential. {advice}"
     )
+
+
+def _forces(run: Run, rows: np.ndarray) -> np.ndarray:
+    """The largest generalised force in these rows: of the Lagrangian, and where others act the rate of the momentum."""
+    size = np.max(np.abs(np.nan_to_num(np.asarray(run.pull)[rows])), axis=1).astype(float)
+    if run.provenance.forced and not len(run.events) and len(rows) > 1:
+        rate = np.diff(np.asarray(run.momentum)[rows], axis=0) / np.diff(np.asarray(run.t)[rows])[:, None]
+        size[1:] = np.maximum(size[1:], np.max(np.abs(np.nan_to_num(rate)), axis=1))
+    return size
+
+
+def _stuck(run: Run) -> bool:
+    """Whether a step failed as it does where forces become infinite."""
+    return int(run.result.code) in (Code.not_finite, Code.no_convergence, Code.too_many_steps)
+
+
+def _grew(run: Run, size: np.ndarray, usual: float) -> bool:
+    """Whether the forces in the last rows are those on the way to a singularity."""
+    last = size[-_LAST:]
+    if _may_collide(run):
+        return float(np.max(last)) > _NEAR * usual
+    return bool(np.max(last) > _STEEP * usual and np.all(np.diff(last) > 0))
+
+
+def _may_collide(run: Run) -> bool:
+    from holonomy.motion.methods.default import may_collide  # which imports the methods
+
+    return run.system is not None and may_collide(run.system)
 
 
 def _turns(run: Run) -> float:
