@@ -2,126 +2,149 @@ r"""Sparse systems near a symmetric positive definite one, with the order of eli
 
 Eliminating an unknown joins its neighbours in the graph of the matrix. Unknowns that are not neighbours of each other
 are eliminated together, as one level: every second one of a chain, so that a chain of n unknowns takes
-\(\log_2 n\) levels of array operations and work of order n; the same holds for trees of bounded degree. What remains
-when the graph has become dense is factored as a matrix.
+\(\log_2 n\) levels and work of order n; the same holds for trees of bounded degree. What remains when the graph has
+become dense is factored as a matrix. Of networks that fill up much, such as large nets, nothing is eliminated in this
+way, and all is factored in blocks along a band (`remaining_blocks`).
 
-Unknowns are numbered by the level that eliminates them, and every sum over neighbours is a gather from a table that the
-host made, so that compiled code neither sorts nor scatters.
+Unknowns are numbered by the level that eliminates them. All sums over neighbours stand in a table that the host made
+(`rows_of_sums`), so that compiled code neither sorts nor scatters, and is the same for any number of levels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
-import jax.scipy.linalg as jsl
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from holonomy.systems import elimination_order, remaining_blocks
+from holonomy.systems.elimination_order import Order, Pattern
+from holonomy.systems.remaining_blocks import BlockFactors, Blocks
+from holonomy.systems.rows_of_sums import Rows, arrange, take
 from holonomy.types import AnyArray, Scalar
 
-REST = 24  # unknowns at which a dense matrix is as good
 _MOST_REST = 3000  # unknowns of a dense matrix at the end, at most
-_SHARED = 4  # unknowns of one level that may change the same entry: tables are so wide
-_DENSE = 0.3  # part of all other unknowns that each has as neighbours, from which the rest counts as dense
-
-Edge = tuple[int, int]
 
 
-class Level(eqx.Module):
-    """Tables of one level. Index `edges` is an entry that is zero, `count` unknowns are eliminated.
+class Entries(eqx.Module):
+    """How the entries of the factors are found: the terms of their sums are products of the entries at the places
+    `left` and `right` over that at `through`.
 
-    Row by row of a table: the neighbours among those that are eliminated of each unknown that stays (`edge`, `pivot`);
-    the entry before of each entry after (`kept`) and the pairs of entries that change it (`left`, `right`, `through`);
-    the entries and unknowns that each eliminated one needs when it is found again (`own`, `other`).
+    The places of what is found: the pivots and the diagonal of the rest (`own`), the entries above and below the
+    diagonal (`above`, `below`), and those of the rest (`rest_above`, `rest_below`).
     """
 
-    count: int = eqx.field(static=True)
-    edge: Int[AnyArray, "slots stay"]
-    pivot: Int[AnyArray, "slots stay"]
-    kept: Int[AnyArray, " entries"]
-    left: Int[AnyArray, "pairs entries"]
-    right: Int[AnyArray, "pairs entries"]
-    through: Int[AnyArray, "pairs entries"]
-    own: Int[AnyArray, "degree count"]
-    other: Int[AnyArray, "degree count"]
+    rows: Rows
+    left: Int[AnyArray, "rows room places"]
+    right: Int[AnyArray, "rows room places"]
+    through: Int[AnyArray, "rows room places"]
+    own: Int[AnyArray, " n"]
+    above: Int[AnyArray, " factors"]
+    below: Int[AnyArray, " factors"]
+    rest_above: Int[AnyArray, " rest"]
+    rest_below: Int[AnyArray, " rest"]
+
+    def run(self, *given: Array) -> Array:
+        """The entries, of those of the matrix."""
+        at = (jnp.asarray(self.left), jnp.asarray(self.right), jnp.asarray(self.through))
+        values = jnp.concatenate([*given, jnp.array([1.0, 0.0], given[0].dtype)])
+
+        def terms(x: Array, at: tuple[Array, Array, Array]) -> Array:
+            left, right, through = (take(x, index) for index in at)
+            return left * right / through
+
+        return self.rows.run(values, at, terms)
 
 
 class Elimination(eqx.Module):
     """How a matrix of known pattern is eliminated.
 
-    `order` are the unknowns in the order of elimination and `place` its inverse; `turned` says of which pairs the
-    second is eliminated first; `rest` are the places of the last entries in a dense matrix.
+    `levels` is their number. `order` are the unknowns in the order of elimination and `place` its inverse; `turned`
+    says of which pairs the second is eliminated first. `symmetric` and `general` make the entries of the factors of
+    such matrices, `pivot` is the unknown whose row or column each belongs to. `forward` and `backward` make the
+    solution, each term with an entry of the factors (`forth`, `back`) and the value at a place (`source`, `other`);
+    `ahead` and `found` are the places of what they find.
     """
 
+    levels: int = eqx.field(static=True)
     order: Int[AnyArray, " n"]
     place: Int[AnyArray, " n"]
     turned: Bool[AnyArray, " entries"]
-    levels: tuple[Level, ...]
-    rest: Int[AnyArray, "size size"]
+    symmetric: Entries
+    general: Entries
+    pivot: Int[AnyArray, " factors"]
+    forward: Rows
+    forth: Int[AnyArray, "rows room places"]
+    source: Int[AnyArray, "rows room places"]
+    ahead: Int[AnyArray, " n"]
+    backward: Rows
+    back: Int[AnyArray, "rows room places"]
+    other: Int[AnyArray, "rows room places"]
+    found: Int[AnyArray, " n"]
+    rest: Blocks
+
+    @property
+    def widest(self) -> int:
+        """The size of the largest matrix that is factored as a dense one."""
+        return self.rest.width
+
+    @property
+    def banded(self) -> bool:
+        """Whether all is factored in blocks along a band."""
+        return self.levels == 0 and self.rest.count > 1
 
     def factor(self, diagonal: Float[Array, " n"], entries: Float[Array, " entries"]) -> Factors:
         """The factorisation of the symmetric matrix with this diagonal and these entries, one for each pair."""
-        return self._factor(diagonal, entries, None)
+        how, diagonal = self.symmetric, take(diagonal, self.order)
+        x = how.run(diagonal, entries)
+        own = take(x, how.own)
+        rest = self.rest.factor(own[self._count :], take(x, how.rest_above), None)
+        pivots = jnp.concatenate([own[: self._count], self.rest.squared_pivots(rest)])
+        return Factors(*self._factors(how, x, own), rest, take(pivots / diagonal, self.place))
 
     def factor_general(
         self, diagonal: Float[Array, " n"], forth: Float[Array, " entries"], back: Float[Array, " entries"]
     ) -> Factors:
         r"""The same of a matrix with entries \(A_{ij}\) and \(A_{ji}\) of each pair (i, j) of the pattern."""
-        turned = jnp.asarray(self.turned)
-        return self._factor(diagonal, jnp.where(turned, back, forth), jnp.where(turned, forth, back))
+        how, turned = self.general, jnp.asarray(self.turned)
+        x = how.run(take(diagonal, self.order), jnp.where(turned, back, forth), jnp.where(turned, forth, back))
+        own = take(x, how.own)
+        rest = self.rest.factor(own[self._count :], take(x, how.rest_above), take(x, how.rest_below))
+        return Factors(*self._factors(how, x, own), rest, diagonal)
 
-    def _factor(self, diagonal: Array, upper: Array, lower: Array | None) -> Factors:
-        diagonal = first = _take(diagonal, self.order)
-        pivots: list[Array] = []
-        kept: list[tuple[Array, Array]] = []
-        for level in self.levels:
-            upper = _with_zero(upper)
-            left = upper if lower is None else _with_zero(lower)
-            own = diagonal[: level.count]
-            across = _take(left, level.edge) * _take(upper, level.edge)
-            pairs = _take(left, level.left) * _take(upper, level.right) / _take(own, level.through)
-            pivots.append(own)
-            kept.append((upper, left))
-            diagonal = diagonal[level.count :] - jnp.sum(across / _take(own, level.pivot), axis=0)
-            if lower is not None:
-                others = _take(left, level.right) * _take(upper, level.left) / _take(own, level.through)
-                lower = _take(left, level.kept) - jnp.sum(others, axis=0)
-            upper = _take(upper, level.kept) - jnp.sum(pairs, axis=0)
-        above = _take(jnp.concatenate([diagonal, _with_zero(upper)]), self.rest)
-        if lower is None:
-            dense = jnp.linalg.cholesky(above)
-            least = jnp.concatenate([*pivots, jnp.diagonal(dense) ** 2]) / first
-            return Factors(pivots, kept, (dense, None), _take(least, self.place))
-        below = _take(jnp.concatenate([diagonal, _with_zero(lower)]), self.rest)
-        both = jsl.lu_factor(jnp.triu(above) + jnp.tril(below, -1))
-        return Factors(pivots, kept, both, diagonal)
+    @property
+    def _count(self) -> int:
+        """The number of unknowns that are eliminated before the rest."""
+        return self.order.shape[0] - self.rest.size
+
+    def _factors(self, how: Entries, x: Array, own: Array) -> tuple[Array, Array, Array]:
+        """The inverse pivots, and entries below and above the diagonal over them, where a solution needs them."""
+        inverse = 1.0 / own[: self._count]
+        scale, zero = take(inverse, self.pivot), jnp.zeros(1, own.dtype)
+        below, above = (jnp.concatenate([take(x, at) * scale, zero]) for at in (how.below, how.above))
+        return inverse, take(below, self.forth), take(above, self.back)
 
     def solve(self, factors: Factors, b: Float[Array, " n"]) -> Float[Array, " n"]:
         """The solution for a right-hand side."""
-        b = _take(b, self.order)
-        eliminated: list[Array] = []
-        for level, own, (_, lower) in zip(self.levels, factors.pivots, factors.entries, strict=True):
-            scaled = b[: level.count] / own
-            b = b[level.count :] - jnp.sum(_take(lower, level.edge) * _take(scaled, level.pivot), axis=0)
-            eliminated.append(scaled)
-        dense, exchanged = factors.rest
-        x = jsl.cho_solve((dense, True), b) if exchanged is None else jsl.lu_solve((dense, exchanged), b)
-        every = list(zip(self.levels, factors.pivots, factors.entries, eliminated, strict=True))
-        for level, own, (upper, _), scaled in reversed(every):
-            back = jnp.sum(_take(upper, level.own) * _take(x, level.other), axis=0)
-            x = jnp.concatenate([scaled - back / own, x])
-        return _take(x, self.place)
+        zero = jnp.zeros(1, b.dtype)
+        ahead = self.forward.linear(jnp.concatenate([take(b, self.order), zero]), factors.forth, self.source)
+        ahead = take(ahead, self.ahead)
+        rest = self.rest.solve(factors.rest, ahead[self._count :])
+        given = jnp.concatenate([ahead[: self._count] * factors.inverse, rest, zero])
+        return take(self.backward.linear(given, factors.back, self.other), self.found)
 
 
 class Factors(NamedTuple):
-    """Pivots and entries, right and left of the diagonal, level by level; the Cholesky factor of the rest, or its
-    triangular factors and exchanges; and, of a symmetric matrix, each pivot over its diagonal entry."""
+    """The inverse pivots, and entries below and above the diagonal over them; the factors of the rest; and, of a
+    symmetric matrix, each pivot over its diagonal entry."""
 
-    pivots: list[Array]
-    entries: list[tuple[Array, Array]]
-    rest: tuple[Array, Array | None]
+    inverse: Float[Array, " eliminated"]
+    forth: Float[Array, "rows room places"]
+    back: Float[Array, "rows room places"]
+    rest: BlockFactors
     independence: Float[Array, " n"]
 
     @property
@@ -131,151 +154,115 @@ class Factors(NamedTuple):
         return jnp.min(self.independence)
 
 
-def _with_zero(entries: Float[Array, " entries"]) -> Array:
-    return jnp.append(entries, jnp.zeros(1, entries.dtype))
-
-
-def _take(x: Float[Array, " n"], index: AnyArray) -> Array:
-    return x.at[jnp.asarray(index)].get(mode="promise_in_bounds")
-
-
 # ── on the host ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def eliminate(size: int, pairs: Int[np.ndarray, "entries 2"]) -> Elimination:
     """The elimination of a matrix of so many unknowns whose entries off the diagonal are these pairs, each once."""
-    found = _eliminated(size, pairs, None)
-    assert found is not None
+    chosen = elimination_order.quickest(size, pairs)
+    found = _tables(size, pairs, chosen)
+    if found.widest > _MOST_REST:
+        raise ValueError(
+            f"The conditions of these bodies depend on each other so much that {found.widest} of {size} multipliers "
+            f"would be found by a dense matrix; up to {_MOST_REST} are supported. Join fewer vertices by rods."
+        )
     return found
 
 
 def eliminate_sparsely(size: int, pairs: Int[np.ndarray, "entries 2"]) -> Elimination | None:
     """The same where the matrix stays sparse: as long as it never has more entries than at first, until it is small."""
-    return _eliminated(size, pairs, len(pairs))
+    chosen = elimination_order.sparse_order(size, pairs)
+    return None if chosen is None else _tables(size, pairs, chosen)
 
 
-def _eliminated(size: int, pairs: np.ndarray, most: int | None) -> Elimination | None:
-    near: list[set[int]] = [set() for _ in range(size)]
-    for i, j in pairs.tolist():
-        near[i].add(j)
-        near[j].add(i)
-    left, chosen, graphs = set(range(size)), [], []
-    while len(left) > REST:
-        level = _independent(left, near)
-        if not level:
-            break
-        graphs.append({k: sorted(near[k]) for k in level})
-        chosen.append(level)
-        for k in level:
-            _remove(k, near)
-        left.difference_update(level)
-        if most is not None and sum(len(near[k]) for k in left) > 2 * most:
-            return None
-    if most is not None and len(left) > REST:
-        return None
-    if len(left) > _MOST_REST:
-        raise ValueError(
-            f"The conditions of these bodies depend on each other so much that {len(left)} of {size} multipliers would "
-            f"be found by a dense matrix; up to {_MOST_REST} are supported. Join fewer vertices by rods."
-        )
-    order = np.array([k for level in chosen for k in level] + sorted(left), dtype=np.int64)
+def _tables(size: int, pairs: np.ndarray, chosen: Order) -> Elimination:
     place = np.empty(size, np.int64)
-    place[order] = np.arange(size)
-    return _tables(size, pairs, place, order, [len(level) for level in chosen], graphs)
-
-
-def _independent(left: set[int], near: list[set[int]]) -> list[int]:
-    """Unknowns of few neighbours, none a neighbour of another; none where each has most others as neighbours."""
-    fewest = min(len(near[k]) for k in left)
-    if fewest > _DENSE * (len(left) - 1):
-        return []
-    most, taken, shut = max(2, fewest + fewest // 2), [], set()
-    changes: dict[int | Edge, int] = {}
-    for k in sorted(left):
-        around = near[k]
-        if len(around) > most or k in shut:
-            continue
-        touched: list[int | Edge] = [*around, *_pairs(sorted(around))]
-        if any(changes.get(one, 0) >= _SHARED for one in touched):
-            continue
-        for one in touched:
-            changes[one] = changes.get(one, 0) + 1
-        taken.append(k)
-        shut.update(around)
-    return taken
-
-
-def _pairs(members: list[int]) -> list[Edge]:
-    return [(a, b) for n, a in enumerate(members) for b in members[n + 1 :]]
-
-
-def _remove(k: int, near: list[set[int]]) -> None:
-    """Join the neighbours of an unknown that is eliminated."""
-    around = near[k]
-    for a in around:
-        near[a] |= around
-        near[a].discard(a)
-        near[a].discard(k)
-    near[k] = set()
-
-
-def _tables(
-    size: int,
-    pairs: np.ndarray,
-    place: np.ndarray,
-    order: np.ndarray,
-    counts: list[int],
-    graphs: list[dict[int, list[int]]],
-) -> Elimination:
-    """The tables, with unknowns numbered from the first that is left at each level."""
+    place[chosen.unknowns] = np.arange(size)
     ends = np.sort(place[pairs], axis=1)
-    entries: dict[Edge, int] = {(int(a), int(b)): n for n, (a, b) in enumerate(ends)}
-    levels, begin = [], 0
-    for count, graph in zip(counts, graphs, strict=True):
-        around = {int(place[k]): sorted(int(place[a]) for a in members) for k, members in graph.items()}
-        level, entries = _level(begin, count, size, entries, around)
-        levels.append(level)
-        begin += count
-    rest = size - begin
-    where = np.full((rest, rest), rest + len(entries))
-    np.fill_diagonal(where, np.arange(rest))
-    for (a, b), n in entries.items():
-        where[a - begin, b - begin] = where[b - begin, a - begin] = rest + n
     turned = place[pairs[:, 0]] > place[pairs[:, 1]]
-    return Elimination(_index(order), _index(place), turned, tuple(levels), _index(where))
+    found = elimination_order.pattern(size, ends, chosen, place)
+    level, pivot, column = chosen.level, found.pivot, found.column
+    (forward, forth, source), ahead = _solution(size, level, column, pivot)
+    (backward, back, other), last = _solution(size, -level, pivot, column)
+    i, j = (x - chosen.eliminated for x in found.rest)
+    return Elimination(
+        levels=chosen.levels,
+        order=_index(chosen.unknowns),
+        place=_index(place),
+        turned=turned,
+        symmetric=_entries(size, ends, level, found, general=False),
+        general=_entries(size, ends, level, found, general=True),
+        pivot=_index(pivot),
+        forward=forward,
+        forth=forth,
+        source=source,
+        ahead=_index(ahead),
+        backward=backward,
+        back=back,
+        other=other,
+        found=_index(last[place]),
+        rest=remaining_blocks.blocks(size - chosen.eliminated, chosen.width, i, j),
+    )
 
 
-def _level(
-    begin: int, count: int, size: int, entries: dict[Edge, int], around: dict[int, list[int]]
-) -> tuple[Level, dict[Edge, int]]:
-    """One level, and the entries after it; unknowns below `begin` are eliminated already."""
-    end, none = begin + count, len(entries)
-    after = {edge for edge in entries if edge[0] >= end}
-    changes: dict[Edge, list[tuple[int, int, int]]] = {}
-    touched: dict[int, list[tuple[int, int]]] = {}
-    for k, members in around.items():
-        edges = {a: entries[k, a] for a in members}
-        for a in members:
-            touched.setdefault(a, []).append((edges[a], k - begin))
-        for a, b in _pairs(members):
-            changes.setdefault((a, b), []).append((edges[a], edges[b], k - begin))
-            after.add((a, b))
-    later = {edge: n for n, edge in enumerate(sorted(after))}
-    kept = np.array([entries.get(edge, none) for edge in later], dtype=np.int64)
-    edge, pivot = _columns([touched.get(a, []) for a in range(end, size)], (none, 0))
-    left, right, through = _columns([changes.get(one, []) for one in later], (none, none, 0))
-    needs = [[(entries[k, a], a - end) for a in around[k]] for k in range(begin, end)]
-    own, other = _columns(needs, (none, 0))
-    tables = (edge, pivot, kept, left, right, through, own, other)
-    return Level(count, *(_index(one) for one in tables)), later
+def _entries(size: int, ends: np.ndarray, level: np.ndarray, found: Pattern, general: bool) -> Entries:
+    """The sums for the entries of the factors, above the diagonal or, where the matrix is general, on both sides.
+
+    An entry is known by its row times the size plus its column.
+    """
+
+    def across(key: np.ndarray) -> np.ndarray:
+        return (key % size) * size + key // size if general else key
+
+    changed, (left, right, through) = found.changed, found.operands
+    left, above, row = across(left), found.pivot * size + found.column, found.rest[0] * size + found.rest[1]
+    keys = [np.arange(size) * (size + 1), ends[:, 0] * size + ends[:, 1]]
+    if general:
+        off = changed // size != changed % size
+        changed = np.concatenate([changed, across(changed[off])])
+        both = np.concatenate([left, across(right[off])]), np.concatenate([right, across(left[off])])
+        left, right, through = *both, np.concatenate([through, through[off]])
+        keys.append(across(keys[1]))
+    given = np.concatenate(keys)
+    one, zero, count = len(given), len(given) + 1, len(given) + 2
+    sums, of = np.unique(changed, return_inverse=True)
+    of_row = level[np.minimum(sums // size, sums % size)]
+    by_level = np.argsort(of_row, kind="stable")
+    number = np.empty(len(sums), np.int64)
+    number[by_level] = count + np.arange(len(sums))
+    first = _numbers(given, np.arange(len(given)), zero)
+    final = _numbers(np.concatenate([sums, given]), np.concatenate([number, np.arange(len(given))]), zero)
+    operands = np.stack([final(key) for key in (left, right, through)], axis=1)
+    rows, terms, where = arrange(count, first(sums[by_level]), of_row[by_level], number[of] - count, operands)
+    unused = np.append(where[operands], [[zero, zero, one]], axis=0)[terms]
+    at = [_index(unused[..., i]) for i in range(3)]
+    said = (keys[0], above, across(above), row, across(row))
+    return Entries(rows, *at, *(_index(where[final(key)]) for key in said))
 
 
-def _columns(rows: list[list[tuple[int, ...]]], empty: tuple[int, ...]) -> list[np.ndarray]:
-    """Lists of tuples of uneven lengths as one table for each place of the tuples, filled up."""
-    width = max((len(row) for row in rows), default=0)
-    full = np.array([row + [empty] * (width - len(row)) for row in rows], dtype=np.int64)
-    full = full.reshape(len(rows), width, len(empty))
-    return [full[:, :, n].T for n in range(len(empty))]
+def _numbers(keys: np.ndarray, numbers: np.ndarray, otherwise: int) -> Callable[[np.ndarray], np.ndarray]:
+    """What finds the number of a key, the first one given for it, or `otherwise`."""
+    known, first = np.unique(keys, return_index=True)
+
+    def find(key: np.ndarray) -> np.ndarray:
+        at = np.minimum(np.searchsorted(known, key), len(known) - 1)
+        return np.where(known[at] == key, numbers[first[at]], otherwise)
+
+    return find
+
+
+def _solution(
+    size: int, level: np.ndarray, target: np.ndarray, source: np.ndarray
+) -> tuple[tuple[Rows, np.ndarray, np.ndarray], np.ndarray]:
+    """The sums of a solution in one direction, the entry and the value of each term, and where unknowns are found."""
+    changed = np.unique(target)
+    changed = changed[np.argsort(level[changed], kind="stable")]
+    number = np.full(size, -1)
+    number[changed] = np.arange(len(changed))
+    final = np.where(number >= 0, size + 1 + number, np.arange(size))
+    rows, terms, where = arrange(size + 1, changed, level[changed], number[target], final[source][:, None])
+    values = np.append(where[final[source]], size)[terms]
+    return (rows, _index(terms), _index(values)), where[final]
 
 
 def _index(values: np.ndarray) -> np.ndarray:

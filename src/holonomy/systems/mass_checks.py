@@ -13,7 +13,7 @@ from jax.core import Tracer
 from jaxtyping import Array
 
 from holonomy.systems import lagrangian, mass_structure, step_structure, structured_solve
-from holonomy.systems.constraints.structure import FEWEST, FEWEST_SPARSE
+from holonomy.systems.constraints.structure import FEWEST
 from holonomy.systems.dense_solve import RANK, UNROLLED
 from holonomy.systems.mass_structure import LARGEST_DENSE, MassStructure
 from holonomy.systems.replace import replace
@@ -33,13 +33,26 @@ def with_structure(system: System) -> System:
     Small matrices are factored in straight-line code, which is as fast; systems that bring solves of their own need
     none, and those with constraints do not solve with the mass matrix alone, unless these are many and sparse.
     """
-    few = system.inverse is not None or not system.flat or system.space.dim <= UNROLLED
-    if few or (system.constraints and not _many_conditions(system)):
+    if not _worthwhile(system):
         return system if system.mass is None else replace(system, mass=None)
     found = mass_structure.find(system)
-    if system.constraints:
-        return replace(system, mass=found if _solves_conditions(found) else None)
-    return replace(system, mass=found if found.solvable else None)
+    used = _solves_conditions(found) if system.constraints else found.solvable
+    return replace(system, mass=found if used else None)
+
+
+def described(system: System) -> MassStructure:
+    """The structure of mass matrix and conditions, which says of the conditions how they are solved."""
+    found = mass_structure.find(system)
+    if found.conditions is None or (_worthwhile(system) and _solves_conditions(found)):
+        return found
+    return dataclasses.replace(found, conditions=dataclasses.replace(found.conditions, whole=True))
+
+
+def _worthwhile(system: System) -> bool:
+    """Whether the structure is looked for."""
+    if system.inverse is not None or not system.flat or system.space.dim <= UNROLLED:
+        return False
+    return not system.constraints or _many_conditions(system)
 
 
 def with_steps(system: System) -> System:
@@ -61,8 +74,6 @@ def _solves_conditions(found: MassStructure) -> bool:
     """Whether a mass matrix and conditions of this structure are solved with it."""
     conditions = found.conditions
     if conditions is None or not conditions.solvable or not found.solvable:
-        return False
-    if conditions.pairs is not None and conditions.total <= FEWEST_SPARSE:
         return False
     # of a sparse mass matrix the entries must be at hand, to find a matrix near that of the multipliers
     whole = found.kind == "sparse" and found.pairs is None

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.spaces import AbstractSpace
-from holonomy.systems import mass_checks, mass_structure, quantities, summary, tracing
+from holonomy.systems import mass_checks, quantities, summary, tracing
 from holonomy.systems.constraints.conditions import Constraints
 from holonomy.systems.coordinates import Coordinate, CoordinatesLike
 from holonomy.systems.in_chart import Local
@@ -231,7 +231,7 @@ class System(eqx.Module):
     @property
     def structure(self) -> MassStructure:
         """The structure of the mass matrix, found from the trace of the Lagrangian; `print` says it in words."""
-        return mass_structure.find(self)
+        return mass_checks.described(self)
 
     def local(self, q: Point) -> Local:
         """The system in the chart at q."""

@@ -59,3 +59,31 @@ def flat_net(rows, columns):
     x = np.stack([*np.meshgrid(np.arange(columns), np.arange(rows)), np.zeros((rows, columns))], -1).reshape(-1, 3)
     speeds = np.random.default_rng(4).normal(size=x.shape) * [0.0, 0.0, 0.3]
     return x.astype(float) * [1.0, 1.0, 0.0], speeds
+
+
+@cache
+def ring(n):
+    """Masses in the plane on a closed ring of n rods."""
+    return _rods(n, np.arange(n), (np.arange(n) + 1) % n, turning(n)[0])
+
+
+@cache
+def triangles(n):
+    """Rigid triangles of three masses each, apart from each other."""
+    k = np.arange(0, 3 * n, 3)
+    ends = np.concatenate([k, k, k + 1]), np.concatenate([k + 1, k + 2, k + 2])
+    return _rods(3 * n, *ends, turning(3 * n)[0])
+
+
+def _rods(n, first, second, x):
+    squares = np.sum((x[first] - x[second]) ** 2, axis=1)
+    free = hl.System.from_lagrangian(
+        lambda t, x, v: 0.5 * jnp.sum(v * v) - 9.81 * jnp.sum(x[:, 1]), coordinates={"x": (n, 2)}
+    )
+    return free.constrained(holonomic=lambda t, x: 0.5 * (jnp.sum((x[first] - x[second]) ** 2, axis=1) - squares))
+
+
+def turning(n):
+    """Masses on a circle that turn about its middle."""
+    angle = 2 * np.pi * np.arange(n) / n
+    return np.stack([np.cos(angle), np.sin(angle)], 1), 0.3 * np.stack([-np.sin(angle), np.cos(angle)], 1)

@@ -21,7 +21,6 @@ def whole(monkeypatch):
     def change(yes):
         for module, name, least in (
             (mass_checks, "FEWEST", 40),
-            (mass_checks, "FEWEST_SPARSE", 40),
             (mass_checks, "LARGEST_DENSE", 40),
             (mass_checks, "UNROLLED", 8),
             (step_structure, "FEWEST", 40),

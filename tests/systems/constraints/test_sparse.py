@@ -1,12 +1,14 @@
 """Sparse multipliers of many conditions give what whole matrices give, and no conditions are taken for sparser."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.systems.constraints.sparse_systems import flat_net, hanging, net, rope
+from tests.systems.constraints.sparse_systems import flat_net, hanging, net, ring, rope, triangles, turning
 
 import holonomy as hl
 from holonomy.systems import mass_checks
+from holonomy.systems.constraints import sparse
 
 
 def found(system):
@@ -21,9 +23,8 @@ def whole(monkeypatch):
     """What makes the library treat all matrices as full ones, or all that it can as sparse ones."""
 
     def change(yes):
-        for name in ("FEWEST", "FEWEST_SPARSE"):
-            monkeypatch.setattr(mass_checks, name, 10**9 if yes else 40)
-        monkeypatch.setattr(mass_checks, "LARGEST_DENSE", 10**9 if yes else 40)
+        for name in ("FEWEST", "LARGEST_DENSE"):
+            monkeypatch.setattr(mass_checks, name, 10**9 if yes else 30)
 
     change(False)
     return change
@@ -33,6 +34,8 @@ CASES = {
     "chain": (lambda: (rope(60), *hanging(60)), hl.Rattle(2), "along a chain"),
     "coupled masses": (lambda: (rope(32, coupled=True), *hanging(32)), hl.Rattle(2), "iteratively, near elimination"),
     "net": (lambda: (net(5, 6, sorted_rods=False), *flat_net(5, 6)), hl.Rattle(4), "sparse elimination"),
+    "ring": (lambda: (ring(50), *turning(50)), hl.Rattle(2), "sparse elimination"),
+    "triangles": (lambda: (triangles(17), *turning(51)), hl.Rattle(2), "sparse elimination"),
     "velocities": (lambda: (net(5, 5, skates=True), *flat_net(5, 5)), hl.RK4(), "sparse elimination"),
 }
 
@@ -58,6 +61,47 @@ def test_sparse_multipliers_give_the_motion_of_whole_matrices(case, whole):
     assert other.provenance.mass == ""
     for a, b in zip(ours, theirs, strict=True):
         assert np.max(np.abs(a - b)) < 1e-12 * max(1.0, float(np.max(np.abs(b))))
+
+
+def test_loops_of_rods_use_sparse_multipliers_from_the_same_number_as_chains():
+    """Of few conditions the structure says that whole matrices are used."""
+    for few, many in ((ring(48), ring(49)), (triangles(16), triangles(17)), (rope(48), rope(49))):
+        assert "multipliers by a dense matrix" in str(few.structure)
+        assert mass_checks.with_structure(few).mass is None
+        assert "elimination" in str(many.structure)
+        assert mass_checks.with_structure(many).mass is not None
+
+
+def test_compiled_steps_do_not_grow_with_a_net():
+    """Projections of nets of different numbers of levels, and of one that is factored along a band, have programs of
+    about the same number of operations."""
+    counts, levels = [], []
+    for m in (8, 14, 28):
+        system = mass_checks.with_structure(net(m, m))
+        elimination = found(system).elimination
+        assert elimination is not None
+        levels.append(elimination.levels)
+        state = tuple(jnp.asarray(x.reshape(-1)) for x in flat_net(m, m))
+        program = jax.make_jaxpr(lambda q, v, s=system: sparse.independence_at.__wrapped__(s, 0.0, q, v))(*state)
+        solve = jax.make_jaxpr(lambda d, e, how=elimination: how.solve(how.factor_general(d, e, e), d))(
+            jnp.ones(elimination.order.size), jnp.ones(elimination.turned.size)
+        )
+        counts.append(_operations(program.jaxpr) + _operations(solve.jaxpr))
+    assert 0 < levels[0] < levels[1]
+    assert levels[2] == 0
+    assert "along a band" in str(net(28, 28).structure)
+    assert counts[0] == counts[1]
+    assert counts[2] < 1.5 * counts[0]
+
+
+def _operations(program):
+    """The number of operations of a program, those of programs inside it too."""
+    inner = [x for one in program.eqns for x in jax.tree.leaves(list(one.params.values()), is_leaf=_program)]
+    return len(program.eqns) + sum(_operations(getattr(x, "jaxpr", x)) for x in inner if _program(x))
+
+
+def _program(x):
+    return hasattr(x, "eqns") or hasattr(x, "jaxpr")
 
 
 def test_hidden_couplings_are_not_taken_for_sparse():

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from holonomy.systems.system import System
 
 FEWEST = 48  # conditions up to which matrices are treated as full ones, which is as fast
-FEWEST_SPARSE = 160  # the same of conditions that are coupled in other ways than as chains: elimination compiles longer
+FEWEST_SPARSE = 160
 _ENTRIES = 64  # of the normals for each condition, above which they count as dense
 _ALWAYS = 2**16  # entries that are followed in any case
 _NEIGHBOURS = 48  # conditions that a condition is coupled to at most, where multipliers are found by elimination
@@ -44,7 +44,7 @@ class ConditionStructure:
     differ from zero; `pattern`, their rows and columns; `order`, the conditions in the order of a chain, where that is
     not their own; `pairs`, which multipliers are coupled, where they are eliminated sparsely; `blocks`, where the
     inverse of the mass matrix has entries; None where that is everywhere, so that all this is said of
-    \(N M^{-1} N^\top\) with the diagonal of M alone.
+    \(N M^{-1} N^\top\) with the diagonal of M alone; `whole`, whether whole matrices are used all the same.
     """
 
     kind: str
@@ -55,6 +55,7 @@ class ConditionStructure:
     order: ByValue | None = None
     pairs: ByValue | None = None
     blocks: ByValue | None = None
+    whole: bool = False
 
     @property
     def direct(self) -> bool:
@@ -84,13 +85,20 @@ class ConditionStructure:
         if self.kind == "dense":
             return f"{said}, coupled to most coordinates"
         said += f" with {self.entries} entries"
+        if self.whole or not self.solvable:
+            return f"{said}, multipliers by a dense matrix"
         turned = "" if self.order is None else " in another order"
         how = {
             "separate": "multipliers by division",
             "chain": f"multipliers by elimination along a chain{turned}",
-            "sparse": "multipliers by sparse elimination" if self.pairs else "multipliers by a dense matrix",
+            "sparse": f"multipliers by {self._eliminated}",
         }[self.kind]
         return f"{said}, {how if self.direct else how.replace('by', 'iteratively, near', 1)}"
+
+    @property
+    def _eliminated(self) -> str:
+        banded = self.elimination is not None and self.elimination.banded
+        return "elimination along a band" if banded else "sparse elimination"
 
     @property
     def elimination(self) -> Elimination | None:
@@ -192,7 +200,7 @@ def _elimination(size: int, pairs: ByValue) -> Elimination | None:
         found = eliminate(size, pairs.value)
     except ValueError:  # too many multipliers stay coupled to each other
         return None
-    return found if found.rest.shape[0] <= _DENSE_REST else None
+    return found if found.widest <= _DENSE_REST else None
 
 
 @lru_cache(maxsize=16)
