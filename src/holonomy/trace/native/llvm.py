@@ -264,8 +264,10 @@ class Emitter:
         self._group = "" if loop.vector else self._group
 
     def _reorder(self, total: Node, variable: Node) -> None:
-        """Let the terms of a sum or product be added up in any order."""
-        while total is not variable and total.op in ("add", "mul"):
+        """Let the terms of a sum or product be added up in any order, those that are taken away too."""
+        while total is not variable and total.op in ("add", "sub", "mul"):
+            if total.op == "sub" and variable in reachable([total.args[1]]):
+                return
             self.reordered.add(total.index)
             self.summed |= {a.index for a in total.args if a.op == "mul"}
             total = next((a for a in total.args if variable in reachable([a])), variable)

@@ -1,16 +1,18 @@
 """The order of equations in which reductions of arrays of one shape come together, and how often arrays are computed.
 
-What is about single numbers, and reductions to them, waits until something needs it. A reduction that is needed takes
-all others along that wait and go through arrays of the same shape, so that one loop serves them all.
+What is about single numbers, and reductions to them, waits until something needs it, and so do sums over an axis of an
+array. A reduction that is needed takes all others along that wait and go through arrays of the same shape, so that one
+loop serves them all.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Hashable, Sequence
 from typing import Any, Final
 
 from holonomy.trace.jaxpr import Equation
+from holonomy.trace.lowering.arrays.axis_sums import axis_sum, joined
 
 TOGETHER: Final = "reductions"
 """The name of an equation that combines each of its operands to one number; its parameter `names` says how."""
@@ -31,21 +33,50 @@ class _Order:
         self.eqns, self.small = eqns, small
         self.source = {id(v): k for k, eqn in enumerate(eqns) for v in eqn.outvars}
         self.done = [False] * len(eqns)
-        self.waiting: dict[Any, list[int]] = {}
+        self.kinds = [_kind(eqn, small) for eqn in eqns]
+        self.waiting: dict[Hashable, list[int]] = {}
         self.order: list[Equation] = []
 
     def written(self) -> list[Equation]:
-        for k, eqn in enumerate(self.eqns):
-            if _whole(eqn, self.small):
-                self.waiting.setdefault(eqn.invars[0].aval.shape, []).append(k)
-                ready = self._ready_beside(k)
-                if len(ready) == _MOST:  # a loop is full: what it reads need not be remembered any longer
-                    self._write(ready[0])
-            elif not self._single(eqn):
-                self._write(k)
+        while self._up_to_sums():
+            pass
         for k in range(len(self.eqns)):
             self._write(k)
         return self.order
+
+    def _up_to_sums(self) -> bool:
+        """Write what needs no sum over an axis that is not written, then those sums that need no other; whether there
+        were any.
+        """
+        blocked: set[int] = set()
+        sums: list[int] = []
+        for k, eqn in enumerate(self.eqns):
+            if self.done[k]:
+                continue
+            waits = any(self.source.get(id(a)) in blocked for a in eqn.invars)
+            if waits or axis_sum(eqn) is not None:
+                blocked.add(k)
+                sums += [] if waits else [k]
+            else:
+                self._pass(k)
+        for k in sums:
+            for n in self._missing(k):
+                self._write(n)
+            self.waiting.setdefault(self.kinds[k], []).append(k)
+        for k in sums:
+            self._write(k)
+        return bool(sums)
+
+    def _pass(self, k: int) -> None:
+        """Write an equation, or let it wait."""
+        kind = self.kinds[k]
+        if kind is not None:
+            self.waiting.setdefault(kind, []).append(k)
+            ready = self._ready_beside(k)
+            if len(ready) == _MOST:  # a loop is full: what it reads need not be remembered any longer
+                self._write(ready[0])
+        elif not self._single(self.eqns[k]):
+            self._write(k)
 
     def _single(self, eqn: Equation) -> bool:
         return all(math.prod(v.aval.shape) <= self.small for v in (*eqn.invars, *eqn.outvars))
@@ -68,20 +99,41 @@ class _Order:
 
     def _ready_beside(self, k: int) -> list[int]:
         """Reductions that wait, go through arrays of the same shape as equation k and lack nothing."""
-        shape = self.eqns[k].invars[0].aval.shape
-        left = self.waiting[shape] = [n for n in self.waiting.get(shape, []) if not self.done[n]]
+        kind = self.kinds[k]
+        left = self.waiting[kind] = [n for n in self.waiting.get(kind, []) if not self.done[n]]
         return [n for n in left if not self._missing(n)]
+
+    def _numbers(self, group: Sequence[int]) -> int:
+        """How many totals a loop has that does these reductions."""
+        found = [axis_sum(self.eqns[k]) for k in group]
+        return sum(1 if one is None else one[1] for one in found)
 
     def _ready(self, k: int) -> None:
         eqn = self.eqns[k]
-        if not _whole(eqn, self.small):
+        if self.kinds[k] is None:
             self.order.append(eqn)
             self.done[k] = True
             return
-        group = sorted([k, *[n for n in self._ready_beside(k) if n != k][: _MOST - 1]])
-        self.order.append(eqn if len(group) == 1 else _joined([self.eqns[n] for n in group]))
+        group = [k]
+        for n in self._ready_beside(k):
+            if n != k and self._numbers([*group, n]) <= _MOST:
+                group.append(n)
+        group.sort()
+        members = [self.eqns[n] for n in group]
+        if axis_sum(eqn) is not None:
+            self.order.append(joined(members))
+        else:
+            self.order.append(eqn if len(group) == 1 else _joined(members))
         for n in group:
             self.done[n] = True
+
+
+def _kind(eqn: Equation, small: int) -> Hashable:
+    """What reductions have in common that are done in one loop; None for other equations."""
+    if _whole(eqn, small):
+        return eqn.invars[0].aval.shape
+    along = axis_sum(eqn)
+    return None if along is None else ("along an axis", along[0])
 
 
 def _whole(eqn: Equation, small: int) -> bool:

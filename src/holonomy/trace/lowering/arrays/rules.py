@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from holonomy.trace.graph.dag import Node
+from holonomy.trace.lowering.arrays.axis_sums import RULES as AXIS_SUMS
 from holonomy.trace.lowering.arrays.deferred import Array, Deferred, all_reads
 from holonomy.trace.lowering.arrays.index import Index, Position
 from holonomy.trace.lowering.arrays.reshape import reshaped
@@ -197,6 +198,7 @@ ARRAY_RULES: Final[dict[str, Any]] = {
     "sincos": _sincos,
     **SCANS,
     **SUMS,
+    **AXIS_SUMS,
 }
 """Rules `rule(lowering, site, *values)` for values that may be deferred."""
 
