@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from holonomy.trace.graph.dag import Node
 from holonomy.trace.graph.operations import named
+from holonomy.trace.native.elementary import VECTORISED
 
 if TYPE_CHECKING:
     from holonomy.trace.native.llvm import Emitter
@@ -91,6 +92,9 @@ def _real(e: Emitter, node: Node, args: list[str]) -> str:
         down = e.put(f"fcmp olt {t} {args[0]}, {zero}")
         below = e.put(f"select i1 {down}, {t} 0xBFF0000000000000, {t} {args[0]}")
         return e.put(f"select i1 {up}, {t} 0x3FF0000000000000, {t} {below}")
+    if dtype == "f8" and e.in_vector_loop and node.op in VECTORISED:
+        e.elementary.add(node.op)
+        return e.put(f"call double @{VECTORISED[node.op]}(double {args[0]})")
     if node.op in FUNCTIONS:
         return e.call(FUNCTIONS[node.op] + ("f" if dtype == "f4" else ""), t, [(t, a) for a in args])
     raise NotImplementedError(f"operation {node.op!r} on real numbers")

@@ -35,6 +35,7 @@ class Emitter:
         self.widths: set[int] = set()
         self.angles: dict[Node, tuple[str, str]] = {}
         self.metadata: list[str] = []
+        self.elementary: set[str] = set()
         self.many_angles = False
         self.reordered: set[int] = set()
         self.summed: set[int] = set()
@@ -240,6 +241,11 @@ class Emitter:
         self.widths |= {self.width, 1}
         places = ", ".join(f"ptr {self.place(b)}" for b in (given.angles, given.sines, given.cosines))
         self.line(f"call void @sincos_many({places}, i64 {given.angles.size})")
+
+    @property
+    def in_vector_loop(self) -> bool:
+        """Whether what is written now is in a loop whose turns are taken several at a time."""
+        return bool(self._group)
 
     @property
     def _access(self) -> str:

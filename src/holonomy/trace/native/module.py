@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holonomy.trace.lowering.statements import Plan
+from holonomy.trace.native.elementary import DECLARED, definition
 from holonomy.trace.native.llvm import Emitter
 from holonomy.trace.native.vector_math import sincos, sincos_many
 
@@ -26,12 +27,15 @@ def module(plan: Plan, width: int) -> tuple[str, int]:
     helpers = [sincos(w) for w in sorted(emitter.widths)]
     if emitter.many_angles:
         helpers.append(sincos_many(width))
+    if emitter.elementary:
+        emitter.declared.update(DECLARED)
     if helpers:
         emitter.declared |= {"declare double @sin(double) #0", "declare double @cos(double) #0"}
     text = [
         *sorted(emitter.declared),
         *emitter.globals,
         *helpers,
+        *[definition(name) for name in sorted(emitter.elementary)],
         f"define internal void @body({parameters}) #2 {{",
         "entry:",
         *emitter.entry,
