@@ -15,7 +15,7 @@ from tests.trace.compare import check
 from holonomy.trace.form import Form
 from holonomy.trace.jaxpr import traced
 from holonomy.trace.lowering.limits import ARRAYS
-from holonomy.trace.lowering.statements import Loop, Plan
+from holonomy.trace.lowering.statements import Loop, Plan, Unsupported
 from holonomy.trace.native import compiler, machine
 from holonomy.trace.native.module import module
 
@@ -65,6 +65,8 @@ PRODUCTS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "both ways": (lambda k, x, y: (k @ x, y @ k), (K, K[0], K[:, 0])),
     "few vectors": (lambda k, x, y: (k @ x, y @ k, y @ k @ x), (K, K[:3].T, K[:, :2].T)),
     "vectors as columns": (lambda k, x, y: (k @ x.T, y.T @ k), (K, K[:3], K[:, :2])),
+    "many vectors": (lambda k, x, y: (k @ x, y @ k), (K, R.normal(size=(41, 11)), R.normal(size=(13, 53)))),
+    "short products": (lambda k, x: jnp.sqrt(1 + (k @ x.T) ** 2).sum(0), (K[:, :10], R.normal(size=(31, 10)))),
     "sums": (lambda k: (k.sum(0), k.sum(1), (k * k).sum(0)), (K,)),
     "sums that are taken away": (lambda k: (-k).sum(0) - (-k).sum(1)[:41], (K,)),
     "three axes": (lambda x: (x.sum(0), x.sum(1)), (R.normal(size=(13, 10, 3)),)),
@@ -87,6 +89,13 @@ def test_a_matrix_is_gone_through_once_for_both_products() -> None:
     assert nests(lambda k, x, y: (k @ x, y @ k), K, K[0], K[:, 0]) == 1
     assert nests(jax.grad(quadratic), S[0]) == 1
     assert nests(lambda k, x: (k @ x) @ k, K, K[0]) == 2  # the second needs the first
+
+
+def test_what_xla_multiplies_faster_is_left_to_it() -> None:
+    many = np.ones((20, 10, 12)), np.ones((20, 12))
+    for function, args in ((lambda k, x: jnp.einsum("bij,bj->bi", k, x), many), (lambda k, x: k @ x, (K, K.T))):
+        with pytest.raises(Unsupported, match="left to XLA"):
+            compiler.compile(function, args, limits=ARRAYS)
 
 
 def test_products_vectorise() -> None:

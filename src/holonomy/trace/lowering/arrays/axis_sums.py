@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from holonomy.trace.graph.dag import Node, reachable
@@ -30,6 +30,8 @@ AXIS_SUMS: Final = "axis sums"
 _SHORT: Final = 8  # rows or columns up to which a sum is written out instead
 _ROWS: Final = 4  # gone through at once where their elements are only read
 _TOTALS: Final = 8  # that stay in registers
+_VECTORS: Final = 16  # that a matrix is multiplied with at most
+_IN_A_PASS: Final = 4  # of them
 _CHEAP: Final = 2.0  # operations an element, up to which several rows are gone through at once
 
 
@@ -40,7 +42,7 @@ def axis_sum(eqn: Equation) -> tuple[tuple[int, int], int] | None:
     found = None
     if eqn.name == "reduce_sum" and len(eqn.params["axes"]) == 1 and eqn.params["axes"][0] < 2:
         shape = eqn.invars[0].aval.shape
-        found = shape, math.prod(shape[2:])
+        found = (shape, math.prod(shape[2:])) if math.prod(shape[2:]) <= WRITTEN_OUT else None
     elif eqn.name == "dot_general":
         side = _matrix(eqn)
         if side is not None:
@@ -49,7 +51,13 @@ def axis_sum(eqn: Equation) -> tuple[tuple[int, int], int] | None:
     if found is None or len(found[0]) not in (2, 3) or eqn.outvars[0].aval.dtype != "float64":
         return None
     (rows, columns, *_), count = found
-    return ((int(rows), int(columns)), count) if min(rows, columns) > _SHORT and count <= WRITTEN_OUT else None
+    return ((int(rows), int(columns)), count) if min(rows, columns) > _SHORT else None
+
+
+def totals(eqn: Equation) -> int:
+    """How many totals a reduction has in one loop."""
+    found = axis_sum(eqn)
+    return 1 if found is None else min(found[1], _IN_A_PASS)
 
 
 def _matrix(eqn: Equation) -> int | None:
@@ -62,7 +70,7 @@ def _matrix(eqn: Equation) -> int | None:
     for side in (0, 1):
         if (
             len(avals[side].shape) == 2
-            and 1 <= free[1 - side] <= WRITTEN_OUT < free[side]
+            and 1 <= free[1 - side] <= min(_VECTORS, free[side] - 1)
             and len(avals[1 - side].shape) < 3
         ):
             return side
@@ -77,13 +85,13 @@ def joined(eqns: Sequence[Equation]) -> Equation:
 
 @dataclass(eq=False, slots=True)
 class _Sum:
-    """`count` sums of `term(row, column, number)` over `axis`: 0 over the rows, 1 over the columns.
+    """Sums of `term(row, column, number)` over `axis`, 0 over the rows, 1 over the columns, for some `numbers`.
 
-    The sums are kept as `count` rows of numbers; `last` says that the result has its number as the last index.
+    They are kept as rows, one for each number; `last` says that the result has the number as its last index.
     """
 
     axis: int
-    count: int
+    numbers: range
     term: Callable[[Index, Index, int], Node]
     cost: float
     last: bool
@@ -93,15 +101,24 @@ class _Sum:
 def _axis_sums(low: ArrayLowering, site: Site, *values: Any) -> list[Array]:
     left, sums = list(values), []
     shape: tuple[int, int] = (0, 0)
+    kept: dict[int, Array] = {}
     for eqn in site.params["parts"]:
         found = axis_sum(eqn)
         assert found is not None
         shape, count = found
         operands, left = left[: len(eqn.invars)], left[len(eqn.invars) :]
+        if count > _IN_A_PASS:  # computed once for all passes
+            kept.update({id(v): low.kept(v) for v in operands if id(v) not in kept})
+            operands = [kept[id(v)] for v in operands]
         sums.append(
             _of_product(low, eqn, count, operands) if len(operands) == 2 else _of_array(low, eqn, count, operands[0])
         )
-    _written(low, shape, sums)
+    for over_rows in [s for s in sums if s.axis == 0]:
+        zeros = low.k.constant(0.0, "f8")
+        low.fill([(over_rows.target, Deferred((over_rows.target.size,), "f8", lambda _, zeros=zeros: zeros))])
+    for first in range(0, max(len(s.numbers) for s in sums), _IN_A_PASS):
+        parts = [replace(s, numbers=s.numbers[first : first + _IN_A_PASS]) for s in sums]
+        _written(low, shape, [s for s in parts if s.numbers])
     return [_result(low, one, result) for one, result in zip(sums, site.results, strict=True)]
 
 
@@ -113,7 +130,7 @@ def _of_array(low: ArrayLowering, eqn: Equation, count: int, x: Array) -> _Sum:
     def term(i: Index, j: Index, n: int) -> Node:
         return low.value_at(value, (i, j) if planar else (i, j, Index(n)))
 
-    return _Sum(axis, count, term, cost, True, low.room("f8", count * value.shape[1 - axis]))
+    return _Sum(axis, range(count), term, cost, True, low.room("f8", count * value.shape[1 - axis]))
 
 
 def _of_product(low: ArrayLowering, eqn: Equation, count: int, operands: Sequence[Array]) -> _Sum:
@@ -129,7 +146,7 @@ def _of_product(low: ArrayLowering, eqn: Equation, count: int, operands: Sequenc
         place = (along,) if len(vectors.shape) == 1 else (Index(n), along)
         return low.k("mul", low.value_at(matrix, (i, j)), low.value_at(vectors, place))
 
-    return _Sum(axis, count, term, cost, side == 0, low.room("f8", count * matrix.shape[1 - axis]))
+    return _Sum(axis, range(count), term, cost, side == 0, low.room("f8", count * matrix.shape[1 - axis]))
 
 
 def _by_vector(low: ArrayLowering, vectors: Array, along: int) -> Array:
@@ -145,21 +162,18 @@ def _by_vector(low: ArrayLowering, vectors: Array, along: int) -> Array:
 
 def _result(low: ArrayLowering, one: _Sum, result: tuple[tuple[int, ...], str]) -> Array:
     shape, dtype = result
-    if one.count == 1 or not one.last:
+    if len(one.numbers) == 1 or not one.last:
         return Memory(shape, dtype, one.target)
-    stored = Memory((one.count, shape[0]), dtype, one.target)
+    stored = Memory((len(one.numbers), shape[0]), dtype, one.target)
     reads = all_reads([stored], in_place=False)
     return low.deferred(shape, dtype, lambda p: low.value_at(stored, (p[1], p[0])), 0.0, reads)
 
 
 def _written(low: ArrayLowering, shape: tuple[int, int], sums: Sequence[_Sum]) -> None:
-    """The loops that compute all sums."""
+    """The loops of one pass."""
     rows = shape[0]
-    zero = low.k.constant(0.0, "f8")
     over_rows, over_columns = ([s for s in sums if s.axis == axis] for axis in (0, 1))
-    for one in over_rows:
-        low.fill([(one.target, Deferred((one.target.size,), "f8", lambda _: zero))])
-    together = max(1, min(_ROWS, _TOTALS // max(1, sum(s.count for s in over_columns))))
+    together = max(1, min(_ROWS, _TOTALS // max(1, sum(len(s.numbers) for s in over_columns))))
     if any(s.cost > _CHEAP for s in sums):
         together = 1
     whole = rows // together * together
@@ -186,11 +200,11 @@ def _rows(
     def body(positions: list[Position], totals: Sequence[Node]) -> Sequence[Node]:
         now, changed = list(totals), []
         for (j,) in positions:
-            places = ((m, n, i) for m, one in enumerate(over_columns) for n in range(one.count) for i in at)
+            places = ((m, n, i) for m, one in enumerate(over_columns) for n in one.numbers for i in at)
             for slot, (m, n, i) in enumerate(places):
                 now[slot] = low.k("add", now[slot], over_columns[m].term(i, j, n))
             for one in over_rows:
-                for n in range(one.count):
+                for n in one.numbers:
                     index = j.plus(n * columns).node(low.k)
                     total = low.variable("f8")
                     low.emit(Load(one.target, index, total))
@@ -201,11 +215,11 @@ def _rows(
             low.emit(store)
         return now
 
-    zeros = [low.k.constant(0.0, "f8")] * (len(at) * sum(s.count for s in over_columns))
+    zeros = [low.k.constant(0.0, "f8")] * (len(at) * sum(len(s.numbers) for s in over_columns))
     found = iter(sweep(low, (columns,), zeros, body))
     _read_before(low, mark, {one.target for one in over_rows})
     for one in over_columns:
-        for n in range(one.count):
+        for n in one.numbers:
             for i in at:
                 low.emit(Store(one.target, i.plus(n * rows).node(low.k), next(found)))
 

@@ -12,7 +12,7 @@ from collections.abc import Container, Hashable, Sequence
 from typing import Any, Final
 
 from holonomy.trace.jaxpr import Equation
-from holonomy.trace.lowering.arrays.axis_sums import axis_sum, joined
+from holonomy.trace.lowering.arrays.axis_sums import axis_sum, joined, totals
 
 TOGETHER: Final = "reductions"
 """The name of an equation that combines each of its operands to one number; its parameter `names` says how."""
@@ -105,8 +105,7 @@ class _Order:
 
     def _numbers(self, group: Sequence[int]) -> int:
         """How many totals a loop has that does these reductions."""
-        found = [axis_sum(self.eqns[k]) for k in group]
-        return sum(1 if one is None else one[1] for one in found)
+        return sum(totals(self.eqns[k]) for k in group)
 
     def _ready(self, k: int) -> None:
         eqn = self.eqns[k]

@@ -24,6 +24,8 @@ from holonomy.trace.lowering.statements import Buffer, Load, Store
 from holonomy.trace.lowering.values import Memory, Scalars, Value, strides
 
 _SPREAD: Final = 4  # how much larger an array must be than what it is computed from not to be kept
+_CACHED: Final = 32_768  # elements of an array that is read from a cache close to the processor
+_VERY_DEAR: Final = 24.0  # operations an element that are worth such an array
 _COSTS: Final = {"div": 4.0, "sqrt": 5.0, "rsqrt": 8.0, "rem": 10.0, "select_n": 1.0, "convert_element_type": 0.5}
 _CHEAP: Final = frozenset(
     (
@@ -303,7 +305,8 @@ class ArrayLowering(Lowering):
         if not isinstance(value, Deferred) or times < 2 or value.cost * (times - 1) <= self.limits.dear:
             return value
         largest = max([b.size for b in value.reads], default=0)
-        if value.size > _SPREAD * largest:  # more memory than what it is computed from
+        fits = value.size <= _CACHED and value.cost * (times - 1) > _VERY_DEAR
+        if value.size > _SPREAD * largest and not fits:  # more memory than what it is computed from
             return value
         return self.memory(value)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from holonomy.trace.lowering.arrays.lowering import ArrayLowering
 
 _SHORT: Final = 8  # terms of a sum that are written out
+_SHORT_PRODUCTS: Final = 16  # the same of the products of rows and columns of two matrices
 _MATRIX: Final = 32**3  # products of a contraction above which XLA's matrix product is faster
 
 
@@ -113,6 +114,11 @@ def _dot_general(low: ArrayLowering, site: Site, a: Any, b: Any) -> Array:
     rows, columns = (math.prod(v.shape[i] for i in free) for v, free in ((a, free_a), (b, free_b)))
     if min(rows, columns) > WRITTEN_OUT and rows * columns * math.prod(extent) > _MATRIX:
         raise TooLarge("A product of large matrices is left to XLA, which is faster.")
+    if ba and math.prod(extent) > _SHORT and not low.small(shape):
+        raise TooLarge("Products of many matrices are left to XLA, which is faster.")
+    thin = not ba and min(rows, columns) > WRITTEN_OUT and math.prod(extent) <= _SHORT_PRODUCTS
+    if thin and len(b.shape) == 2 and cb == (1,):  # neighbours along a row of the result lie side by side
+        b, cb, free_b = _transposed(low, b), (0,), [1]
     left, right = (low.operand(low.kept(v)) for v in (a, b))
     n, m = len(ba), len(free_a)
 
@@ -131,7 +137,16 @@ def _dot_general(low: ArrayLowering, site: Site, a: Any, b: Any) -> Array:
         return low.k("mul", one, factor(right, bb, free_b, cb, at, n + m, along))
 
     product = Deferred((*shape, *extent), dtype, element, 1.0, all_reads([left, right], in_place=False))
+    if thin and not low.small(shape):
+        return _written_out(low, "add", (shape, dtype), product, extent, lambda kept, inner: (*kept, *inner))
     return reduced(low, "add", (shape, dtype), product, tuple(range(len(shape), len(shape) + len(extent))))
+
+
+def _transposed(low: ArrayLowering, x: Any) -> Array:
+    value = low.operand(x)
+    cost = value.cost if isinstance(value, Deferred) else 0.0
+    reads = all_reads([value], in_place=False)
+    return low.deferred((x.shape[1], x.shape[0]), x.dtype, lambda p: low.value_at(value, (p[1], p[0])), cost, reads)
 
 
 def _reductions(low: ArrayLowering, site: Site, *values: Any) -> list[Array]:
