@@ -34,10 +34,12 @@ POINTS: dict[str, list[np.ndarray]] = {
         powers_of_ten(0, 308),
         powers_of_ten(-16, 0) - 1,
     ],
+    "sinh": [R.uniform(-3, 3, 2 * N), R.uniform(-710.4, 710.4, N), BOTH * powers_of_ten(-20, 0)],
+    "cosh": [R.uniform(-3, 3, 2 * N), R.uniform(-710.4, 710.4, N), BOTH * powers_of_ten(-20, 0)],
     "tanh": [R.uniform(-3, 3, 2 * N), R.uniform(-25, 25, N), BOTH * powers_of_ten(-20, 0)],
 }
-# What the functions give is rounded once more than in these units, but for tanh, a quotient of rounded numbers.
-UNITS = {"exp": 1.0, "expm1": 1.0, "log": 1.0, "log1p": 1.0, "tanh": 3.0}
+# Hyperbolic functions contain quotients of rounded numbers.
+UNITS = {"exp": 1.0, "expm1": 1.0, "log": 1.0, "log1p": 1.0, "sinh": 3.0, "cosh": 3.0, "tanh": 3.0}
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {name: getattr(jnp, name) for name in VECTORISED}
 
@@ -71,6 +73,8 @@ SPECIAL: dict[str, list[tuple[float, float]]] = {
         (2.0**-1022, math.log(2.0**-1022)),
     ],
     "log1p": [*ZEROS, (-1.0, -INF), (INF, INF), (-1.5, NAN), (-INF, NAN)],
+    "sinh": [*ZEROS, (INF, INF), (-INF, -INF), (-711.0, -INF), (1e300, INF)],
+    "cosh": [(0.0, 1.0), (-0.0, 1.0), (LEAST, 1.0), (NAN, NAN), (INF, INF), (-INF, INF), (-711.0, INF), (1e300, INF)],
     "tanh": [*ZEROS, (INF, 1.0), (-INF, -1.0), (-30.0, -1.0), (1e300, 1.0)],
 }
 

@@ -9,8 +9,8 @@ known to about 70 bits; \(e^r = 1 + r + r^2 Q(r)\) on \(|r| \le \tfrac12\ln 2\) 
 of degree 6 (error below \(2^{-58}\)).  The logarithm and `log1p` have the form of Sun's fdlibm; the
 polynomials were fitted for this purpose.
 
-`exp`, `expm1`, `log` and `log1p` are within one unit in the last place, `tanh` within three.  Zeros, infinities, NaN
-and subnormal numbers are as in the C library.
+`exp`, `expm1`, `log` and `log1p` are within one unit in the last place, `sinh`, `cosh` and `tanh` within three.
+Zeros, infinities, NaN and subnormal numbers are as in the C library.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ _ROOT_HALF_BITS: Final = 0x3FE6A09E667F3BCD
 _EXPONENT: Final = -(1 << 52)  # the sign and the exponent of a double
 _LEAST_NORMAL: Final = 2.0**-1022
 _TINY: Final = 2.0**-54  # numbers below are what exp(x) - 1 and ln(1 + x) round to
+_ONE_SIDED: Final = 40.0  # beyond, exp(-x) is nothing beside exp(x)
 
 
 class _Text:
@@ -64,6 +65,10 @@ class _Text:
 
     def size(self, x: str) -> str:
         return self.put(f"call double @llvm.fabs.f64(double {x})")
+
+    def signed(self, x: str, sign: str) -> str:
+        """The size of x with the sign of another number."""
+        return self.put(f"call double @llvm.copysign.f64(double {x}, double {sign})")
 
     def polynomial(self, z: str, coefficients: tuple[float, ...]) -> str:
         total: str | float = coefficients[-1]
@@ -109,7 +114,7 @@ def _reduced(t: _Text, x: str) -> tuple[str, str, str]:
     return t.whole("sub", t.bits(shifted), _ROUNDER_BITS), r, rest
 
 
-def _exp(t: _Text, x: str) -> str:
+def _exp(t: _Text, x: str, halvings: int = 0) -> str:
     n, r, rest = _reduced(t, t.within(x, -746.0, 711.0))
     main = t.op("add", 1.0, r)
     lost = t.op("add", t.op("sub", 1.0, main), r)
@@ -117,24 +122,41 @@ def _exp(t: _Text, x: str) -> str:
     # In two steps, of which the first is exact, since 2^n may be subnormal or too large.
     half = t.whole("ashr", n, 1)
     value = t.op("mul", value, t.power_of_two(half))
-    return t.op("mul", value, t.power_of_two(t.whole("sub", n, half)))
+    return t.op("mul", value, t.power_of_two(t.whole("sub", n, half), -halvings))
 
 
 def _expm1(t: _Text, x: str) -> str:
+    half = _half_expm1(t, x)
+    return t.choose(t.test("olt", t.size(x), _TINY), x, t.op("add", half, half))
+
+
+def _half_expm1(t: _Text, x: str) -> str:
     # Half of the value, since 2^n may be too large: 2^(n - 1) (1 + r + rest) - 1/2
     n, r, rest = _reduced(t, t.within(x, -40.0, 710.0))
     scale = t.power_of_two(n, -1)
     whole, part = t.op("sub", scale, 0.5), t.op("mul", scale, r)
     main = t.op("add", whole, part)
     lost = t.op("add", t.op("sub", whole, main), part)
-    half = t.op("add", main, t.fused(scale, rest, lost))
-    return t.choose(t.test("olt", t.size(x), _TINY), x, t.op("add", half, half))
+    return t.op("add", main, t.fused(scale, rest, lost))
 
 
 def _tanh(t: _Text, x: str) -> str:
     e = _expm1(t, t.op("mul", t.size(x), -2.0))
     ratio = t.op("div", e, t.op("add", e, 2.0))
-    return t.put(f"call double @llvm.copysign.f64(double {ratio}, double {x})")
+    return t.signed(ratio, x)
+
+
+def _sinh(t: _Text, x: str) -> str:
+    size = t.size(x)
+    half = _half_expm1(t, size)  # the value is half of e - 1 + (e - 1) / e, where e = exp(|x|)
+    value = t.op("add", half, t.op("div", half, t.fused(half, 2.0, 1.0)))
+    value = t.choose(t.test("ogt", size, _ONE_SIDED), _exp(t, size, 1), value)
+    return t.signed(t.choose(t.test("olt", size, _TINY), size, value), x)
+
+
+def _cosh(t: _Text, x: str) -> str:
+    half = _exp(t, t.size(x), 1)
+    return t.op("add", half, t.op("div", 0.25, half))
 
 
 def _divided(t: _Text, x: str) -> tuple[str, str]:
@@ -187,6 +209,8 @@ def _log1p(t: _Text, x: str) -> str:
 _FUNCTIONS: Final[dict[str, Callable[[_Text, str], str]]] = {
     "exp": _exp,
     "expm1": _expm1,
+    "sinh": _sinh,
+    "cosh": _cosh,
     "tanh": _tanh,
     "log": _log,
     "log1p": _log1p,

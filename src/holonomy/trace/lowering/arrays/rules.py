@@ -205,7 +205,6 @@ ARRAY_RULES: Final[dict[str, Any]] = {
 LEFT_TO_XLA: Final = frozenset(
     (
         "cholesky", "lu", "lu_pivots_to_permutation", "triangular_solve", "sort", "qr", "eigh", "svd", "argsort",
-        "sinh", "cosh",
     )
 )  # fmt: skip
 """What XLA does faster than loops."""
