@@ -34,14 +34,17 @@ def test_constrained_motion(method):
 
 @pytest.mark.parametrize("method", [hl.Rattle(4), hl.RK4()], ids=lambda m: m.label)
 def test_starts_rounded_to_single_precision_lie_on_their_constraints(method):
+    def start(angle, radius=1.0):
+        radial = np.array([np.cos(angle), np.sin(angle)])
+        return (radius * radial).astype(np.float32), np.array([-radial[1], radial[0]], np.float32)
+
     for angle in np.linspace(0.0, 6.2, 20):
-        q = np.array([np.cos(angle), np.sin(angle)], np.float32)
-        v = np.array([-np.sin(angle), np.cos(angle)], np.float32)
+        q, v = start(angle)
         run = hl.simulate(on_circle, q, v, 0.1, dt=0.05, method=method)
         assert run.q.dtype == np.float32
         np.testing.assert_allclose(run.q[-1], [np.cos(angle + 0.1), np.sin(angle + 0.1)], atol=2e-6)
     with pytest.raises(ValueError, match="violates the constraints: q0"):
-        hl.simulate(on_circle, q * np.float32(1.0001), v, 0.1, dt=0.05, method=method)
+        hl.simulate(on_circle, *start(6.2, 1.0001), 0.1, dt=0.05, method=method)
 
 
 def test_a_tolerance_beyond_single_precision_is_refused():

@@ -128,6 +128,7 @@ def test_the_mass_matrix_is_solved_link_by_link(n, kind):
     lengths, masses, q, _ = sample(n, n + 7)
     system = hl.Pendulum(lengths, masses, gravity=G, **KINDS[kind])
     right = np.random.default_rng(n).normal(size=n)
+    assert system.inverse is not None
     found = system.inverse(0.3, jnp.asarray(q), jnp.asarray(right), *system.last)
     matrix = system.mass_matrix(0.3, q)
     # the residual, which does not grow with the condition of the matrix
