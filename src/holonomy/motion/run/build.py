@@ -108,6 +108,7 @@ def of_driven(problem: Problem, driven: Driven, dt: float, **known: Any) -> Run:
         engine=driven.engine,
         refusal=driven.refusal,
         fell_back=driven.fell_back,
+        rounding=_rounding(problem.system, np.asarray(driven.rows.q)),
         **known,
     )
 
@@ -132,12 +133,8 @@ def _while_near(system: System, driven: Driven) -> Driven:
     if system.flat or not len(driven.times):
         return driven
     q = np.asarray(driven.rows.q)
-    # of the rows with the largest entries, one for each column, so that one compiled shape serves all runs; of large
-    # states, of which fewer are saved, all rows
-    rows = q if q.shape[1] > LARGE else q[np.argmax(np.abs(q), axis=0)]
-    lost = np.asarray(_roundings(system, rows))
     stuck = driven.result.code == Code.no_convergence and float(_roundings(system, q[-1:])[0]) > TOO_FEW_DIGITS / 100
-    if not stuck and not np.any(lost > TOO_FEW_DIGITS):
+    if not stuck and not _rounding(system, q) > TOO_FEW_DIGITS:
         return driven
     bad = np.asarray(_roundings(system, q)) > TOO_FEW_DIGITS
     first = int(np.argmax(bad)) if np.any(bad) else len(q)
@@ -145,6 +142,16 @@ def _while_near(system: System, driven: Driven) -> Driven:
     result = replace(driven.result, code=int(Code.too_far), t=stopped)
     rows = jax.tree.map(lambda column: column[:first], driven.rows)
     return replace(driven, times=driven.times[:first], rows=rows, result=result)
+
+
+def _rounding(system: System, q: np.ndarray) -> float:
+    """The distance by which storing these points as arrays may have moved one of them."""
+    if system.flat or not len(q):
+        return 0.0
+    # of the rows with the largest entries, one for each column, so that one compiled shape serves all runs; of large
+    # states, of which fewer are saved, all rows
+    rows = q if q.shape[1] > LARGE else q[np.argmax(np.abs(q), axis=0)]
+    return float(np.max(_roundings(system, rows)))
 
 
 @eqx.filter_jit

@@ -32,7 +32,8 @@ class Provenance:
     `carried`, how many of the last coordinates are those of the isometries that carry the others, and `frames`, how
     many isometries these are; `mass`, the structure
     of the mass matrix in words, where solves use it; `part`, whether the run holds only some of the saved states;
-    `fell_back`, whether a slower way to solve the equations of a step took over.
+    `fell_back`, whether a slower way to solve the equations of a step took over; `rounding`, the distance by which
+    storing a point as an array may have moved it at most, in hyperbolic space.
     """
 
     method: str = "unknown"
@@ -57,6 +58,7 @@ class Provenance:
     mass: str = ""
     part: bool = False
     fell_back: bool = False
+    rounding: float = 0.0
 
     @property
     def method_and_properties(self) -> str:

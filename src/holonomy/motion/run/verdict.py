@@ -21,6 +21,7 @@ GROWTH = 1e3
 """Growth of the generalised forces, against their median, that is called a close encounter."""
 _LAST = 3  # rows before a step that failed
 _NEAR = 3.0  # growth there that is called so where the potential may become infinite by its form
+_LOST = 1e-9  # position that is lost in rounding, in radii, from which a run is doubtful
 _STEEP = 30.0  # the same where that is not known
 
 
@@ -60,6 +61,13 @@ def verdict(run: Run, drift: float, too_long: float | None = None) -> tuple[Verd
         reasons.append(
             "The step is too long for the motion: two half steps differ from it by "
             f"{too_long:.2g} times the change over a step.{advice}"
+        )
+    # a velocity there is the difference of numbers as large as the arrays, which loses as many digits again
+    lost = made.rounding**2 / float(np.finfo(float).eps)
+    if lost > _LOST:
+        reasons.append(
+            f"The motion goes so far out in hyperbolic space that its arrays hold positions to about {lost:.1g} radii, "
+            "which the energy does not show. hl.carry(system, at=point) keeps them near the origin, with all digits."
         )
     if made.step_error is not None and np.isnan(made.step_error):
         reasons.append("The error of the step is not known: halving it shows no order, and energy is not conserved.")
