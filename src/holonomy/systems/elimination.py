@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float, Int
 from holonomy.systems import elimination_order, remaining_blocks
 from holonomy.systems.elimination_order import Order, Pattern
 from holonomy.systems.remaining_blocks import BlockFactors, Blocks
-from holonomy.systems.rows_of_sums import Rows, arrange, take
+from holonomy.systems.rows_of_sums import Rows, Tables, arrange, take
 from holonomy.types import AnyArray, Scalar
 
 _MOST_REST = 3000  # unknowns of a dense matrix at the end, at most
@@ -52,7 +52,7 @@ class Entries(eqx.Module):
         at = (jnp.asarray(self.left), jnp.asarray(self.right), jnp.asarray(self.through))
         values = jnp.concatenate([*given, jnp.array([1.0, 0.0], given[0].dtype)])
 
-        def terms(x: Array, at: tuple[Array, Array, Array]) -> Array:
+        def terms(x: Array, at: Tables) -> Array:
             left, right, through = (take(x, index) for index in at)
             return left * right / through
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax
@@ -19,6 +19,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from holonomy.types import AnyArray
+
+Tables: TypeAlias = tuple[Array, ...]
+"""Arrays with an entry for each place of the table of sums; in a loop, of one row of it."""
 
 _LATENCY = 100.0  # time of the loop for each row, in that of one term
 _WIDTHS = (1, 2, 3, 4, 6, 8)  # terms that a place may have room for
@@ -34,7 +37,7 @@ class Rows(eqx.Module):
     given: int = eqx.field(static=True)
     base: Int[AnyArray, "rows places"]
 
-    def run(self, values: Float[Array, " given"], parts: Any, terms: Callable[[Array, Any], Array]) -> Array:
+    def run(self, values: Float[Array, " given"], parts: Tables, terms: Callable[[Array, Tables], Array]) -> Array:
         """All values, of those that are given; `terms` makes terms of the values and of the `parts` of a row."""
         rows, places = self.base.shape
         if not rows:
@@ -49,7 +52,9 @@ class Rows(eqx.Module):
         start = jnp.concatenate([values, jnp.zeros(rows * places, values.dtype)])
         return jax.lax.scan(once, start, (jnp.asarray(begins), jnp.asarray(self.base), parts))[0]
 
-    def linear(self, values: Float[Array, " given"], factors: Float[Array, "rows room places"], source: Any) -> Array:
+    def linear(
+        self, values: Float[Array, " given"], factors: Float[Array, "rows room places"], source: AnyArray
+    ) -> Array:
         """The same of terms that are the product of a factor with the value at a place."""
         return self.run(values, (factors, jnp.asarray(source)), lambda x, row: row[0] * take(x, row[1]))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from holonomy.motion.loops.driver import Driver
 from holonomy.motion.loops.plain import LARGE
+from holonomy.motion.methods.on_host import AbstractHostMethod
 from holonomy.systems.contact import contact
 
 if TYPE_CHECKING:
@@ -40,7 +41,13 @@ def step_ratio(run: Run) -> float | None:
     again = made.maker == "simulate" and made.engine.startswith(("native", "xla"))
     if run.system is None or run.method is None or np.ndim(run.t) > 1 or not again:
         return None
-    if made.variable_step or made.step_error is not None or made.carried or contact.count(run.system):
+    if (
+        isinstance(run.method, AbstractHostMethod)
+        or made.variable_step
+        or made.step_error is not None
+        or made.carried
+        or contact.count(run.system)
+    ):
         return None
     if int(run.result.steps) < _LEAST_STEPS or not len(run.t) or not run.dt:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -11,11 +11,11 @@ _ROUND_OFF: Final = 1e-14
 _ROUNDINGS: Final = 64  # rounding errors of one number that the values of conditions may have
 
 
-def close(dtype: Any) -> float:
+def close(dtype: np.dtype) -> float:
     """The part of its size up to which a state away from the constraints is meant to lie on them."""
     return max(_CLOSE, _ROUNDINGS * float(np.finfo(dtype).eps))
 
 
-def round_off(dtype: Any) -> float:
+def round_off(dtype: np.dtype) -> float:
     """The part of its size up to which a state is not moved onto the constraints."""
     return max(_ROUND_OFF, _ROUNDINGS / 8 * float(np.finfo(dtype).eps))
