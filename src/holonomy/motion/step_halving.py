@@ -110,7 +110,7 @@ def _error(problem: Problem, trials: list[Driven], dt: float, looks: np.ndarray,
 
 def _regular(before: float, order: float, best: int) -> bool:
     """Whether two orders, one after the other, are those of a smooth motion by a method of order `best`, or agree."""
-    return (before > order - _DECLINE and order > best - _DECLINE) or abs(before - order) < _AGREEMENT
+    return bool((before > order - _DECLINE and order > best - _DECLINE) or abs(before - order) < _AGREEMENT)
 
 
 def _drift(run: Driven) -> float:

@@ -81,8 +81,8 @@ class Elimination(eqx.Module):
     source: Int[AnyArray, "rows room places"]
     ahead: Int[AnyArray, " n"]
     backward: Rows
-    back: Int[AnyArray, "rows room places"]
-    other: Int[AnyArray, "rows room places"]
+    back: Int[AnyArray, "back_rows back_room back_places"]
+    other: Int[AnyArray, "back_rows back_room back_places"]
     found: Int[AnyArray, " n"]
     rest: Blocks
 

@@ -11,7 +11,7 @@ from holonomy.systems import remaining_blocks
 
 REST = 24  # unknowns at which a dense matrix is as good
 _DENSE = 0.3  # part of all other unknowns that each has as neighbours, from which the rest counts as dense
-_MOST_TERMS = 500_000  # products of entries of tables, at most: they take memory
+_MOST_TERMS = 5e5  # products of entries of tables, at most: they take memory
 
 # Times of an elimination on one core in nanoseconds, from measurements: of a product of two entries that are looked
 # up, of an operation in dense matrices, and of a block that is factored.
