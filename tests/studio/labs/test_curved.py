@@ -247,6 +247,7 @@ def test_a_triangle_turned_out_of_the_plane_keeps_its_sides_and_not_its_medians(
     np.testing.assert_allclose(space.distance(points[[0, 0, 1]], points[[1, 2, 2]]), 1.0, rtol=0, atol=1e-12)
 
 
+@pytest.mark.proof
 def test_a_lattice_of_rods_is_rigid_on_a_surface():
     """Fifteen independent rods hold all distances of nine masses."""
     chosen = settings("s2", "lattice", joints="rods", size=0.3, spin=1.0)

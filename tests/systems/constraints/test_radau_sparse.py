@@ -77,7 +77,7 @@ CHOICES = [
     pytest.param("coupled masses", hl.Radau(3), marks=pytest.mark.proof),
     pytest.param("net", hl.Radau(2), marks=pytest.mark.proof),
     pytest.param("net", hl.Radau(3, at=STAGES), marks=pytest.mark.proof),
-    ("velocities", hl.Radau(3)),
+    pytest.param("velocities", hl.Radau(3), marks=pytest.mark.proof),
     pytest.param("velocities", hl.Radau(2, at=STAGES), marks=pytest.mark.proof),
     pytest.param("lattice", hl.Radau(3), marks=pytest.mark.proof),
     ("lattice", hl.Radau(2)),
@@ -266,6 +266,7 @@ def test_what_is_not_understood_is_not_taken_for_a_band():
     assert step_structure.find(springs.constrained(holonomic=lambda t, x: jnp.cumsum(x))) is None
 
 
+@pytest.mark.proof
 def test_conditions_that_follow_from_others_are_held_with_whole_matrices():
     n = 60
     free = hl.System.from_lagrangian(lambda t, x, v: 0.5 * jnp.sum(v * v) - jnp.sum(x[:, 1]), coordinates={"x": (n, 2)})
@@ -281,6 +282,7 @@ def test_conditions_that_follow_from_others_are_held_with_whole_matrices():
     assert run.system.constraints.equations.ranks == (n - 1, 0)
 
 
+@pytest.mark.proof
 def test_a_rope_that_is_pulled_beyond_its_length_stops():
     """The end of a rope is moved away until all rods are in line; no motion goes on from there."""
     n = 60
