@@ -124,8 +124,18 @@ def _say(value: Any, say: Callable[[str], None]) -> None:
         _several([getattr(value, field.name) for field in dataclasses.fields(value)], say)
     elif getattr(value, "__dict__", None) == {}:  # it has nothing but its class
         say(f"a {place(type(value))} ")
+    elif _is_its_attributes(value):
+        say(f"one of {place(type(value))} ")
+        _mapping(vars(value), say)
     else:
         raise NoName
+
+
+def _is_its_attributes(value: Any) -> bool:
+    """Whether an object of JAX, such as a tree among the parameters of a primitive, has no state but its attributes."""
+    classes = type(value).__mro__[:-1]
+    ours = all(c.__module__.partition(".")[0] == "jax" for c in classes)
+    return ours and hasattr(value, "__dict__") and not any(c.__dict__.get("__slots__") for c in classes)
 
 
 def _several(values: Any, say: Callable[[str], None]) -> None:
