@@ -98,7 +98,7 @@ class Gauss(AbstractMethod):
         (a, a_low), (b, b_low) = (
             tuple(np.asarray(x, state.y.dtype) for x in pair) for pair in gauss_coefficients.split(self.stages)
         )
-        local = system.local(state.anchor)
+        local = system.local(state.base)
         y, p = state.y, state.p
         times = t + c * h
 

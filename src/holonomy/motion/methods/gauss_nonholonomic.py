@@ -36,7 +36,7 @@ def step(
 ) -> tuple[Phase, Status]:
     """One step from stages guessed as `guess`; `full` asks for Newton's method with the exact Jacobian."""
     a, b, c = tableau
-    local = system.local(state.anchor)
+    local = system.local(state.base)
     (s, n), y, end = guess.shape, state.y, t + h
     held = local.hold(t, y, guess[0])
     assert held is not None
@@ -85,7 +85,7 @@ def step(
     if system.flat:
         new = phase_state.summed(state, move, kick + mu @ before, w, h)
     else:
-        push = system.space.pull_shift(state.anchor, move, begin + kick) - start
+        push = system.space.pull_shift(state.base, move, begin + kick) - start
         new = moving_chart.renew(system, state, move, push, moving_chart.past(state, a, b, w, h), h)
     code = jnp.where(found, jnp.int32(Code.ok), jnp.int32(Code.no_convergence))
     code = jnp.where(kept, code, jnp.int32(Code.rank_change))

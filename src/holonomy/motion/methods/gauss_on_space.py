@@ -63,7 +63,7 @@ def step(
     """The state after one step from `guess`, stage velocities (of the body, where the Lagrangian is reduced)."""
     a, b, c = (np.asarray(x, state.y.dtype) for x in gauss_coefficients.tableau(stages))
     split = (tuple(np.asarray(x, state.y.dtype) for x in pair) for pair in gauss_coefficients.split(stages))
-    local, space = system.local(state.anchor), system.space
+    local, space = system.local(state.base), system.space
     whole, rounded = _Sums(h, *split), _Sums(h, (a,), (b,))
     reduced = left_invariant.find(system) is not None
     first = _of_coordinates(space, rounded, guess) if reduced else guess

@@ -123,7 +123,7 @@ def renew(system: System, state: Phase, y: Vector, push: Vector, rows: tuple[Arr
 
     `rows` are the positions and velocities of past stages, oldest first, from which the next step's are guessed.
     """
-    space, anchor = system.space, state.anchor
+    space, anchor = system.space, state.base
     assert state.compensated is not None
 
     def carried(position: Any, velocity: Any) -> Any:

@@ -34,11 +34,11 @@ class Phase(NamedTuple):
 
     `stages` are velocities of the last steps, oldest first, from which the next one's are guessed; `h` is the length of
     the last step and `before` of the one before it, zero where there was none. Where points are their own coordinates
-    the anchor has no part in it. Where the chart is renewed at every step, `compensated` has the anchor and the
+    there is no anchor. Where the chart is renewed at every step, `compensated` has the anchor and the
     momentum with the digits lost in moving them.
     """
 
-    anchor: Point
+    anchor: Point | None
     y: Vector
     p: Vector
     y_low: Vector
@@ -48,6 +48,11 @@ class Phase(NamedTuple):
     before: Scalar
     compensated: Compensated | None = None
 
+    @property
+    def base(self) -> Point:
+        """The base point of the chart; where points are their own coordinates any point serves."""
+        return self.y if self.anchor is None else self.anchor
+
 
 def enter(system: System, t: Time, q: Point, v: Tangent, stages: int, renewed: bool = False) -> Phase:
     """The state at position q with velocity v; `renewed` says that every step renews the chart."""
@@ -56,7 +61,8 @@ def enter(system: System, t: Time, q: Point, v: Tangent, stages: int, renewed: b
     p = lagrangian.momentum(local.lagrangian, t, y, w)
     rows, none = jnp.broadcast_to(w, (stages, *w.shape)), jnp.zeros((), y.dtype)
     carry = compensated.begin(system.space, q, p) if renewed and not system.flat else None
-    return Phase(q, y, p, jnp.zeros_like(y), jnp.zeros_like(p), rows, none, none, carry)
+    anchor = None if system.flat else q
+    return Phase(anchor, y, p, jnp.zeros_like(y), jnp.zeros_like(p), rows, none, none, carry)
 
 
 def ratio(state: Phase, h: Time) -> Scalar:
@@ -66,7 +72,7 @@ def ratio(state: Phase, h: Time) -> Scalar:
 
 def leave(system: System, t: Time, state: Phase, guess: Vector) -> tuple[Point, Tangent]:
     """Position and velocity; `guess` is a velocity in the chart to start the inverse Legendre transform from."""
-    local = system.local(state.anchor)
+    local = system.local(state.base)
     solves = local.solves(t, state.y)
     w = lagrangian.velocity(local.lagrangian, t, state.y, state.p, guess, local.definite, solves)
     return local.leave(state.y, w)
@@ -93,7 +99,7 @@ def recentred(system: System, state: Phase) -> Phase:
 
 def _moved(system: System, state: Phase, scale: Any) -> Phase:
     shift = GRID * scale * jnp.round(jax.lax.stop_gradient(state.y) / (GRID * scale))
-    space, anchor = system.space, state.anchor
+    space, anchor = system.space, state.base
     y = space.transition(anchor, shift, state.y)
     _, pull = jax.vjp(lambda z: space.rechart(anchor, shift, z), y)
     _, push = jax.linearize(lambda z: space.transition(anchor, shift, z), state.y)

@@ -100,7 +100,7 @@ class Radau(AbstractMethod):
 
     def step(self, system: System, t: Time, h: Time, state: RadauState) -> tuple[RadauState, Status]:
         now = state.phase
-        local = system.local(now.anchor)
+        local = system.local(now.base)
         held = local.hold(t, now.y, now.stages[-1])
         step: Equations | SparseEquations = Equations(self.stages, self.at, local, held, t, h, now.y, now.p)
         mass, full = system.mass, self.iteration == "newton"
@@ -133,7 +133,7 @@ class Radau(AbstractMethod):
         return RadauState(new, every, reactions), Status(code, count)
 
     def read(self, system: System, t: Time, state: RadauState) -> tuple[Point, Tangent]:
-        return system.local(state.phase.anchor).leave(state.phase.y, state.phase.stages[-1])
+        return system.local(state.phase.base).leave(state.phase.y, state.phase.stages[-1])
 
     @property
     def _to_accelerations(self) -> bool:

@@ -149,7 +149,7 @@ class Rattle(AbstractMethod):
     def read(self, system: System, t: Time, state: RattleState | GeodesicState) -> tuple[Point, Tangent]:
         if isinstance(state, GeodesicState):
             return state.q, state.v
-        return system.local(state.phase.anchor).leave(state.phase.y, state.phase.stages[0])
+        return system.local(state.phase.base).leave(state.phase.y, state.phase.stages[0])
 
     def multipliers(self, system: System, t: Time, state: RattleState | GeodesicState) -> Multipliers:
         rigid = moves_along_geodesics(system)
@@ -163,7 +163,7 @@ class Rattle(AbstractMethod):
             assert isinstance(system, World)
             return rattle_geodesic.single(system, t, h, state, self.iteration == "newton", self.order_)
         now = state.phase
-        local = system.local(now.anchor)
+        local = system.local(now.base)
         held = local.hold(t, now.y, now.stages[0])
         assert held is not None
         if sparse.structures(local) is not None:

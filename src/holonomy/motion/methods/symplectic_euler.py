@@ -52,7 +52,7 @@ class SymplecticEuler(AbstractMethod):
         return phase_state.enter(system, t, q, v, 1, renewed=True)
 
     def step(self, system: System, t: Time, h: Time, state: Phase) -> tuple[Phase, Status]:
-        local = system.local(state.anchor)
+        local = system.local(state.base)
         y, p, guess = state.y, state.p, state.stages[0]
 
         def balance(w: Any) -> variational_step.Balance:
@@ -75,7 +75,7 @@ class SymplecticEuler(AbstractMethod):
         if system.flat:
             new = phase_state.summed(state, move, kick, w[None], h)
         else:
-            push = system.space.pull_shift(state.anchor, move, p + kick) - p
+            push = system.space.pull_shift(state.base, move, p + kick) - p
             new = moving_chart.renew(system, state, move, push, (move[None], w[None]), h)
         return new, Status(code, count)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from holonomy.trace.graph.dag import Node
-from holonomy.trace.lowering.statements import Angles, Block, Branch, Copy, Load, Loop, Plan, Statement, Store
+from holonomy.trace.lowering.statements import Angles, Begin, Block, Branch, Copy, Load, Loop, Plan, Statement, Store
 
 
 class Schedule:
@@ -66,7 +66,7 @@ class Schedule:
                 yield from (index, value)
             case Load(_, index, _):
                 yield index
-            case Copy() | Angles():
+            case Begin() | Copy() | Angles():
                 pass
             case Loop(block, condition, carries, _):
                 for carry in carries:

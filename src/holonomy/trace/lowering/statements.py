@@ -90,6 +90,13 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
+class Begin:
+    """What the buffers hold is not needed any more: all of it is written anew before it is read."""
+
+    buffers: tuple[Buffer, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Copy:
     """target[:] = source[:]"""
 
@@ -142,7 +149,7 @@ class Branch:
     results: tuple[Node, ...]
 
 
-Statement = Store | Load | Copy | Angles | Loop | Branch
+Statement = Store | Load | Begin | Copy | Angles | Loop | Branch
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
 from holonomy.trace.graph.dag import DTYPES, Node, reachable
 from holonomy.trace.lowering.schedule import Schedule
-from holonomy.trace.lowering.statements import Angles, Block, Branch, Buffer, Copy, Load, Loop, Plan, Statement, Store
+from holonomy.trace.lowering.statements import (
+    Angles,
+    Begin,
+    Block,
+    Branch,
+    Buffer,
+    Copy,
+    Load,
+    Loop,
+    Plan,
+    Statement,
+    Store,
+)
 from holonomy.trace.native.instructions import fused, scalar, type_of
+from holonomy.trace.native.scratch import ALIGN, bytes_of, scratch
 from holonomy.trace.native.vector_math import hexadecimal
-
-_STACK_BYTES: Final = 4096  # largest buffer on the stack; larger ones are in the scratch memory
-_STACK_IN_ALL: Final = 65536  # of all of them: a small part of the stack that a thread has
-_ALIGN: Final = 64  # bytes: a cache line, and the widest vector register
 
 
 class Emitter:
@@ -42,8 +50,7 @@ class Emitter:
         self.used: set[int] = set()
         self._group = ""
         self.label = "entry"
-        self.scratch = 0
-        self.stack = 0
+        self.scratch = scratch(plan)
         self._names = 0
 
     # ── text ──────────────────────────────────────────────────────────────────────────────────────
@@ -179,18 +186,14 @@ class Emitter:
         name = f"@{self.fresh('c')}"
         data = buffer.values.astype(np.uint8 if buffer.dtype == "b1" else DTYPES[buffer.dtype]).tobytes()
         text = "".join(f"\\{byte:02X}" for byte in data)
-        self.globals.append(f'{name} = private constant [{len(data)} x i8] c"{text}", align {_ALIGN}')
+        self.globals.append(f'{name} = private constant [{len(data)} x i8] c"{text}", align {ALIGN}')
         return name
 
     def _room(self, buffer: Buffer) -> str:
-        size = max(1, buffer.size) * DTYPES[buffer.dtype].itemsize
-        name = f"%{self.fresh('m')}"
-        if size <= _STACK_BYTES and self.stack + size <= _STACK_IN_ALL:
-            self.stack += size
-            self.entry.append(f"  {name} = alloca [{size} x i8], align {_ALIGN}")
-        else:
-            self.entry.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {self.scratch}")
-            self.scratch += -(-size // _ALIGN) * _ALIGN
+        name, offset = f"%{self.fresh('m')}", self.scratch.offsets.get(buffer)
+        where = f"getelementptr i8, ptr %scratch, i64 {offset}"
+        on_stack = f"alloca [{bytes_of(buffer)} x i8], align {ALIGN}"
+        self.entry.append(f"  {name} = {on_stack if offset is None else where}")
         return name
 
     def _address(self, place: str, index: str, dtype: str) -> str:
@@ -221,6 +224,8 @@ class Emitter:
                     self._loop(statement)
                 case Branch():
                     self._branch(statement)
+                case Begin():
+                    pass
 
     def _store(self, store: Store) -> None:
         dtype = store.buffer.dtype

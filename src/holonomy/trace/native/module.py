@@ -48,7 +48,7 @@ def module(plan: Plan, width: int) -> tuple[str, int]:
         "attributes #2 = { nounwind noinline }",
         *emitter.metadata,
     ]
-    return "\n".join(text) + "\n", emitter.scratch
+    return "\n".join(text) + "\n", emitter.scratch.size
 
 
 def _entries(places: list[int]) -> list[str]:

@@ -130,7 +130,7 @@ def _of_array(low: ArrayLowering, eqn: Equation, count: int, x: Array) -> _Sum:
     def term(i: Index, j: Index, n: int) -> Node:
         return low.value_at(value, (i, j) if planar else (i, j, Index(n)))
 
-    return _Sum(axis, range(count), term, cost, True, low.room("f8", count * value.shape[1 - axis]))
+    return _Sum(axis, range(count), term, cost, True, low.work("f8", count * value.shape[1 - axis]))
 
 
 def _of_product(low: ArrayLowering, eqn: Equation, count: int, operands: Sequence[Array]) -> _Sum:
@@ -146,7 +146,7 @@ def _of_product(low: ArrayLowering, eqn: Equation, count: int, operands: Sequenc
         place = (along,) if len(vectors.shape) == 1 else (Index(n), along)
         return low.k("mul", low.value_at(matrix, (i, j)), low.value_at(vectors, place))
 
-    return _Sum(axis, range(count), term, cost, side == 0, low.room("f8", count * matrix.shape[1 - axis]))
+    return _Sum(axis, range(count), term, cost, side == 0, low.work("f8", count * matrix.shape[1 - axis]))
 
 
 def _by_vector(low: ArrayLowering, vectors: Array, along: int) -> Array:

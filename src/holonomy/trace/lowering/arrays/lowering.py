@@ -20,7 +20,7 @@ from holonomy.trace.lowering.arrays.reshape import reshaped
 from holonomy.trace.lowering.arrays.sweep import sweep
 from holonomy.trace.lowering.limits import Limits, Site, TooLarge, checked_dtype, unsupported_primitive
 from holonomy.trace.lowering.lower import Lowering
-from holonomy.trace.lowering.statements import Buffer, Load, Store
+from holonomy.trace.lowering.statements import Begin, Buffer, Load, Store
 from holonomy.trace.lowering.values import Memory, Scalars, Value, strides
 
 _SPREAD: Final = 4  # how much larger an array must be than what it is computed from not to be kept
@@ -45,8 +45,6 @@ class ArrayLowering(Lowering):
         self._decides = True
         self._flattened: dict[int, tuple[Jaxpr, Flattened]] = {}
         self._alive: list[dict[Any, Array]] = []
-        self._pool: dict[tuple[str, int], list[Buffer]] = {}
-        self._pooled: set[Buffer] = set()
 
     # ── elements ──────────────────────────────────────────────────────────────────────────────────
     @contextmanager
@@ -162,20 +160,15 @@ class ArrayLowering(Lowering):
             return value
         return super().constant(array)
 
-    def room(self, dtype: str, size: int) -> Buffer:
-        """Memory that is used again once nothing alive is computed from it."""
-        free = self._pool.get((dtype, size))
-        if free:
-            return free.pop()
-        buffer = self.work(dtype, size)
-        self._pooled.add(buffer)
-        return buffer
-
     def fill(self, targets: Sequence[tuple[Buffer, Array]]) -> None:
         """Write arrays of one size into their buffers, in the same loops."""
         shapes = {value.shape for _, value in targets}
         shape = shapes.pop() if len(shapes) == 1 else (targets[0][1].size,)
         rows = [(target, self.operand(reshaped(self, value, shape))) for target, value in targets]
+        read = {buffer for _, value in rows for buffer in buffers(value)}
+        new = tuple([target for target, _ in targets if target not in read and target.size == math.prod(shape)])
+        if new:
+            self.emit(Begin(new))
 
         def body(positions: list[Position], _: Sequence[Node]) -> Sequence[Node]:
             found = [
@@ -196,7 +189,7 @@ class ArrayLowering(Lowering):
     def memory(self, value: Any) -> Memory:
         if not isinstance(value, Deferred):
             return super().memory(value)
-        buffer = self.room(value.dtype, value.size)
+        buffer = self.work(value.dtype, value.size)
         self.fill([(buffer, value)])
         return Memory(value.shape, value.dtype, buffer)
 
@@ -292,13 +285,7 @@ class ArrayLowering(Lowering):
     def applied(self, rule: Any, site: Site, values: Sequence[Any], left: Container[int]) -> list[Any]:
         """A rule on values in memory, those with the numbers in `left` as they are."""
         kept = [v if n in left else self.kept(v) for n, v in enumerate(values)]
-        # Memory that is filled for this rule alone holds no variable of this list of equations. In a loop it is read
-        # in every turn, so it is not to be used again where the body has read it for the last time.
-        self._alive.append({n: new for n, (new, old) in enumerate(zip(kept, values, strict=True)) if new is not old})
-        try:
-            return _listed(rule(self, site, *kept))
-        finally:
-            self._alive.pop()
+        return _listed(rule(self, site, *kept))
 
     def _bound(self, value: Array, times: int) -> Array:
         """A value as it is remembered: computed now if it is dear and would be computed several times."""
@@ -324,20 +311,11 @@ class ArrayLowering(Lowering):
             for other, held in frame.items()
         )
 
-    def _release(self, program: Flattened, k: int, env: dict[Any, Array]) -> None:
-        """Forget what nobody needs after equation k; memory that nothing alive is computed from is used again."""
-        gone = [env.pop(var) for var in program.dying.get(k, ()) if var in env]
-        self.free({b for value in gone for b in buffers(value)})
-
-    def free(self, given: set[Buffer]) -> None:
-        """Let the memory be used again that nothing alive is computed from."""
-        given = given & self._pooled
-        if given:
-            held = {b for frame in self._alive for value in frame.values() for b in buffers(value)}
-            for buffer in given - held:
-                free = self._pool.setdefault((buffer.dtype, buffer.size), [])
-                if buffer not in free:
-                    free.append(buffer)
+    @staticmethod
+    def _release(program: Flattened, k: int, env: dict[Any, Array]) -> None:
+        """Forget what nobody needs after equation k, so that its memory may be overwritten."""
+        for var in program.dying.get(k, ()):
+            env.pop(var, None)
 
 
 def _rule(site: Site) -> Callable[..., Any]:

@@ -175,10 +175,8 @@ def _sincos(low: ArrayLowering, site: Site, x: Any) -> list[Array]:
     if x.dtype != "f8":
         return [low.mapped(site, lambda a, op=op: low.k(op, a), [x]) for op in ("sin", "cos")]
     angles = low.memory(x)
-    both = [Memory(x.shape, x.dtype, low.room(x.dtype, x.size)) for _ in range(2)]
+    both = [Memory(x.shape, x.dtype, low.work(x.dtype, x.size)) for _ in range(2)]
     low.emit(Angles(both[0].buffer, both[1].buffer, angles.buffer))
-    if angles is not x:
-        low.free({angles.buffer})
     return [*both]
 
 

@@ -48,7 +48,7 @@ def reduced(low: ArrayLowering, op: str, result: tuple[Any, str], x: Array, axes
         everywhere = [tuple([Index(i) for i in p]) for p in _all(shape)]
         nodes = _together(low, op, x, extent, placed, everywhere, start)
         return Scalars(shape, dtype, tuple(nodes))
-    target = low.room(dtype, math.prod(shape))
+    target = low.work(dtype, math.prod(shape))
 
     def body(positions: list[Position], _: Sequence[Node]) -> Sequence[Node]:
         found = _together(low, op, x, extent, placed, positions, start)
