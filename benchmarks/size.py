@@ -185,11 +185,16 @@ def chain_by_hand(n: int) -> Callable[..., Any]:
     return jax.jit(lambda q, v, steps: jax.lax.fori_loop(0, steps, step, (q, v)))
 
 
+def hung(n: int) -> tuple[hl.System, Any, Any]:
+    """`hl.Pendulum` of n equal links, of length 1 in all, and a start."""
+    system = hl.Pendulum(np.full(n, 1.0 / n), np.full(n, 1.0 / n), gravity=GRAVITY)
+    return system, np.linspace(0.5, 1.0, n), np.linspace(0.0, 1.0, n)
+
+
 def chain(n: int) -> str:
     """A row for `hl.Pendulum` of n links."""
-    system = hl.Pendulum(np.full(n, 1.0 / n), np.full(n, 1.0 / n), gravity=GRAVITY)
-    q, v, steps = np.linspace(0.5, 1.0, n), np.linspace(0.0, 1.0, n), max(100, min(20_000, 4_000_000 // n))
-    return row("chain", system, chain_by_hand(n), q, v, CHAIN_STEP / n, steps)
+    system, q, v = hung(n)
+    return row("chain", system, chain_by_hand(n), q, v, CHAIN_STEP / n, max(100, min(20_000, 4_000_000 // n)))
 
 
 def timed(call: Callable[[], Any]) -> float:
@@ -198,13 +203,40 @@ def timed(call: Callable[[], Any]) -> float:
     return time.perf_counter() - begin
 
 
+def free(kind: str, size: int) -> tuple[hl.System, Any, Any]:
+    """A system of a kind, and a random start."""
+    kinetic, potential, n, _ = KINDS[kind](size)
+    system = hl.System.from_lagrangian(lambda t, q, v: kinetic(v) - potential(q), space=hl.Euclidean(n))
+    return system, *np.random.default_rng(0).normal(size=(2, n))
+
+
 def measure(kind: str, size: int) -> str:
     """A row of the table."""
-    kinetic, potential, n, steps = KINDS[kind](size)
-    random = np.random.default_rng(0)
-    q, v = random.normal(size=(2, n))
-    system = hl.System.from_lagrangian(lambda t, q, v: kinetic(v) - potential(q), space=hl.Euclidean(n))
-    return row(kind, system, by_hand(kind, potential, n), q, v, STEP, steps)
+    _, potential, n, steps = KINDS[kind](size)
+    return row(kind, *_with_hand(free(kind, size), by_hand(kind, potential, n)), STEP, steps)
+
+
+def _with_hand(given: tuple[hl.System, Any, Any], hand: Any) -> tuple[hl.System, Any, Any, Any]:
+    system, q, v = given
+    return system, hand, q, v
+
+
+METHODS: dict[str, hl.motion.AbstractMethod] = {"RK4": hl.RK4(), "Gauss(2)": hl.Gauss(2)}
+
+
+def grown(kind: str, size: int, method: str) -> str:
+    """The coordinates of a system, and by how many bytes the process grows through its first three steps."""
+    system, q, v = hung(size) if kind == "chain" else free(kind, size)
+    dt, before = CHAIN_STEP / size if kind == "chain" else STEP, peak()
+    hl.simulate(system, q, v, 3 * dt, dt=dt, method=METHODS[method], save_at=[3 * dt])
+    return f"{len(q)} {peak() - before:.0f}"
+
+
+def memory(kind: str, sizes: tuple[int, int], method: str) -> str:
+    """A row: vectors of n numbers for each further coordinate, and of all that the larger one grows by."""
+    (few, small), (many, large) = (map(float, output("--grown", f"{kind}:{size}:{method}").split()) for size in sizes)
+    each = (large - small) / (8 * (many - few))
+    return f"| {kind} | {few:.0f} to {many:.0f} | {method} | {each:.0f} | {large / (8 * many):.0f} |"
 
 
 def row(kind: str, system: hl.System, hand: Callable[..., Any], q: Any, v: Any, dt: float, steps: int) -> str:
@@ -353,7 +385,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", default=CASES)
     parser.add_argument("--one", help="a single case, in this process")
+    parser.add_argument("--grown", help="the memory of a single case, in this process")
     options = parser.parse_args()
+    if options.grown:
+        kind, size, method = options.grown.split(":")
+        print(grown(kind, int(size), method))
+        return
     if options.one:
         kind, size = options.one.split(":")
         rows: dict[str, Callable[[int], str]] = {
@@ -383,12 +420,22 @@ def main() -> None:
     for count in (1000, 10_000):
         print_row(f"rope:{count}")
         print_row(f"conditions:{count}")
+    print("\nMemory by which a process grows, in vectors of as many numbers as there are coordinates; asked: 50.\n")
+    print("| system | coordinates | method | each further coordinate | all of the larger |\n| --- |" + " --- |" * 4)
+    for kind, sizes in (("lattice", (316, 1000)), ("chain", (100_000, 1_000_000))):
+        for method in METHODS:
+            print(memory(kind, sizes, method), flush=True)
 
 
 def print_row(case: str) -> None:
     """The row of a case, measured in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, "--one", case], capture_output=True, text=True, check=False)
-    print(done.stdout.strip() if done.returncode == 0 else done.stderr[-2000:], flush=True)
+    print(output("--one", case), flush=True)
+
+
+def output(*options: str) -> str:
+    """What this program prints with other options, or the end of its errors."""
+    done = subprocess.run([sys.executable, __file__, *options], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else done.stderr[-2000:]
 
 
 if __name__ == "__main__":

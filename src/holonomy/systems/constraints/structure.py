@@ -26,8 +26,7 @@ from holonomy.trace.hessian_pattern import Sets, jacobian_pattern
 if TYPE_CHECKING:
     from holonomy.systems.system import System
 
-FEWEST = 48  # conditions up to which matrices are treated as full ones, which is as fast
-FEWEST_SPARSE = 160
+FEWEST = 8  # conditions up to which whole matrices are as fast
 _ENTRIES = 64  # of the normals for each condition, above which they count as dense
 _ALWAYS = 2**16  # entries that are followed in any case
 _NEIGHBOURS = 48  # conditions that a condition is coupled to at most, where multipliers are found by elimination
