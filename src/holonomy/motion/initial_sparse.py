@@ -22,6 +22,7 @@ from holonomy.types import AnyArray, Number, Point, Tangent
 _MISS = 1e-10  # of the size of a product: a larger difference is none of rounding
 _SAID = 4  # conditions that a message names
 _WORTH_SAYING = 1e-3  # of the largest violation: a message names no condition that is violated less
+_WORTH_PRINTING = 60  # coordinates up to which a message has the nearest state in numbers
 
 
 class Seen(NamedTuple):
@@ -98,11 +99,22 @@ def consistent(
             said = ", ".join(f"{_label(how, int(r))} by {values[r]:.3g}" for r in worst)
             raise ValueError(
                 f"The initial state violates the constraints: {name} is about {away:.3g} away from them; most, {said}. "
-                f"system.project(t0, q0, v0) computes the nearest consistent state; pass that if you mean it."
+                f"{_nearest(system, t, q, v)}"
             )
     if any(away > round_off(q.dtype) * size for away, size in zip(seen.away, sizes, strict=True)):
         q, v = (np.asarray(x) for x in system.project(t, q, v))
     return system, q, v
+
+
+def _nearest(system: System, t: float, q: AnyArray, v: AnyArray) -> str:
+    """The nearest consistent state in words, with its numbers where they are few."""
+    if q.size > _WORTH_PRINTING:
+        return "system.project(t0, q0, v0) computes the nearest consistent state; pass that if you mean it."
+    near_q, near_v = (np.asarray(x).tolist() for x in system.project(t, q, v))
+    return (
+        f"The nearest consistent state is q0 = {near_q}, v0 = {near_v}; pass that if you mean it "
+        f"(system.project(t0, q0, v0) computes it)."
+    )
 
 
 def whole(system: System) -> System:

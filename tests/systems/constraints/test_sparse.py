@@ -43,7 +43,7 @@ CASES = {
 }
 
 
-LONG = ("coupled masses", "velocities", "triangles", "large ring", "chain")
+LONG = ("coupled masses", "velocities", "triangles", "large ring", "chain", "net")
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.proof) if c in LONG else c for c in CASES])
@@ -165,3 +165,24 @@ def test_conditions_that_follow_from_others_are_held_with_whole_matrices():
     assert run.provenance.mass == ""
     assert run.system is not None
     assert run.system.constraints.equations.ranks == (n - 1, 0)
+
+
+@pytest.mark.parametrize("count", [4, 12])
+@pytest.mark.parametrize("unit", [1e-6, 1e9])
+def test_squared_lengths_in_any_unit_are_projected(count, unit):
+    """A tree of rods in space, bent by a thousandth: with whole matrices and with sparse multipliers."""
+    random = np.random.default_rng(count)
+    first = np.array([random.integers(0, k) for k in range(1, count + 1)])
+    second = np.arange(1, count + 1)
+    x = unit * random.normal(size=(count + 1, 3))
+    squares = np.sum((x[first] - x[second]) ** 2, axis=1)
+    free = hl.System.from_lagrangian(lambda t, x, v: 0.5 * jnp.sum(v * v), coordinates={"x": x.shape})
+    tree = free.constrained(holonomic=lambda t, x: jnp.sum((x[first] - x[second]) ** 2, axis=1) - squares)
+    q, v = tree.project(0.0, x + 1e-3 * unit * np.sin(np.arange(x.size)).reshape(x.shape), x[::-1])
+    rods = np.asarray(q).reshape(x.shape)[first] - np.asarray(q).reshape(x.shape)[second]
+    speeds = np.asarray(v).reshape(x.shape)[first] - np.asarray(v).reshape(x.shape)[second]
+    assert np.max(np.abs(np.sum(rods**2, axis=1) / squares - 1.0)) < 1e-11
+    assert np.max(np.abs(np.sum(rods * speeds, axis=1) / squares)) < 1e-11
+    if unit > 1.0:
+        with pytest.raises(ValueError, match=r"The nearest consistent state is q0 = \["):
+            hl.simulate(tree, x + 1e-3 * unit, x[::-1], 1.0, dt=0.1)

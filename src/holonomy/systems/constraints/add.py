@@ -20,7 +20,7 @@ from holonomy.systems.constraints.kkt import accelerate, spread, with_sliding
 from holonomy.systems.constraints.nearest import FOUND, NEAREST, ON_SURFACE, SETTLED, nearest
 from holonomy.systems.constraints.slip import with_friction
 from holonomy.systems.constraints.sparse import structures
-from holonomy.systems.constraints.tolerance import close
+from holonomy.systems.constraints.tolerance import close, distances
 from holonomy.systems.contact import contact
 from holonomy.systems.dense_solve import RANK
 from holonomy.systems.parameters import Parameters, number
@@ -306,15 +306,16 @@ def _project(system: System, t: Any, q: Any, v: Any) -> Any:
     for _ in range(2):  # the second removes what rounding left of the first
         across = jnp.linalg.solve(lagrangian.mass_matrix(local.lagrangian, t, y, w), normals.T)
         w = w - across @ _pseudo(normals @ across, conditions.rates(t, y, w))[0]
-    return *local.leave(y, w), _missed(conditions, t, y, w)
+    lengths = jnp.sqrt(jnp.sum(conditions.normals(t, y) ** 2, axis=1))
+    return *local.leave(y, w), _missed(conditions, t, y, w, lengths)
 
 
-def _missed(conditions: Held, t: Any, y: Any, w: Any) -> Any:
-    """By how much a state misses the conditions on positions and all conditions, in units of its size."""
-    size = 1.0 + jnp.max(jnp.abs(y))
-    gap = jnp.max(jnp.abs(conditions.position(t, y)), initial=0.0) / size
-    slip = jnp.max(jnp.abs(conditions.rates(t, y, w))) / (1.0 + jnp.max(jnp.abs(w)))
-    return jnp.stack([gap, slip])
+def _missed(conditions: Held, t: Any, y: Any, w: Any, lengths: Any) -> Any:
+    """By how much a state misses the conditions on positions and all conditions, whose normals have these lengths, in
+    units of its size."""
+    gap = jnp.max(distances(conditions.position(t, y), lengths[: conditions.counts[0]]), initial=0.0)
+    slip = jnp.max(distances(conditions.rates(t, y, w), lengths))
+    return jnp.stack([gap / (1.0 + jnp.max(jnp.abs(y))), slip / (1.0 + jnp.max(jnp.abs(w)))])
 
 
 def _projected_sparsely(local: Local, conditions: Held, t: Any, y: Any, w: Any) -> Any:
@@ -333,7 +334,8 @@ def _projected_sparsely(local: Local, conditions: Held, t: Any, y: Any, w: Any) 
     bordered = sparse.bordered_at(local, conditions, t, y, w)
     for _ in range(2):
         w = w + bordered.solve(jnp.zeros_like(w), -conditions.rates(t, y, w))[0]
-    return *local.leave(y, w), _missed(conditions, t, y, w)
+    lengths = sparse.sizes(both[1], bordered.normals, y)
+    return *local.leave(y, w), _missed(conditions, t, y, w, lengths)
 
 
 def _moves(conditions: Held, inverse: Any, t: Any) -> Callable[[Any, Any], Any]:

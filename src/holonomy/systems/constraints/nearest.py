@@ -14,6 +14,7 @@ import numpy as np
 
 from holonomy.root_finding import SHRINKS
 from holonomy.systems.constraints import at_state
+from holonomy.systems.constraints.tolerance import distances
 from holonomy.systems.dense_solve import RANK
 from holonomy.types import AnyPoint, AnyTangent, Number
 
@@ -54,9 +55,10 @@ def nearest(system: System, t: Number, q: AnyPoint, v: AnyTangent) -> tuple[np.n
             last = at(y, w).conditions
     except np.linalg.LinAlgError:
         return y, w, np.full(2, np.nan)
-    gap = np.max(np.abs(last.position[:holonomic]), initial=0.0) / (1.0 + np.max(np.abs(y)))
-    slip = np.max(np.abs(last.rates)) / (1.0 + np.max(np.abs(w)))
-    return y, w, np.array([gap, slip])
+    lengths = np.linalg.norm(last.normals, axis=1)
+    gap = np.max(distances(np.asarray(last.position[:holonomic]), lengths[:holonomic]), initial=0.0)
+    slip = np.max(distances(np.asarray(last.rates), lengths))
+    return y, w, np.array([gap / (1.0 + np.max(np.abs(y))), slip / (1.0 + np.max(np.abs(w)))])
 
 
 def _on_surface(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,3 +19,11 @@ def close(dtype: np.dtype) -> float:
 def round_off(dtype: np.dtype) -> float:
     """The part of its size up to which a state is not moved onto the constraints."""
     return max(_ROUND_OFF, _ROUNDINGS / 8 * float(np.finfo(dtype).eps))
+
+
+def distances(values: Any, lengths: Any) -> Any:
+    """How far conditions with these values, whose normals have these lengths, are from holding, each for itself.
+
+    In units of the state, whatever those of the conditions: squared lengths miss by more than lengths do.
+    """
+    return abs(values) / (lengths + (lengths == 0))
