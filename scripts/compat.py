@@ -27,7 +27,7 @@ from environment import create, fill, interpreter, marker, pip, supported, usabl
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".cache" / "compat"
-EXAMPLES = ("tests/project/test_docs.py", "tests/project/test_live_labs.py")
+EXAMPLES = ("tests/project/test_document_examples.py", "tests/project/test_live_labs.py")
 
 
 def files_of(folder: str, *, without: str = "") -> list[str]:

@@ -101,7 +101,7 @@ def test_the_rods_pull_with_the_force_that_bends_the_motion(rods):
         assert seen["pull"] == pytest.approx(seen["bending"], rel=1e-11)
 
 
-@pytest.mark.parametrize("route", ["chart", "rods"])
+@pytest.mark.parametrize("route", ["chart", "rods", pytest.param("embedding", marks=pytest.mark.proof)])
 def test_two_routes_agree_and_their_distance_is_shown(route):
     moved = simulation(settings(route, rod_mass=0.3))
     assert channels(moved)["divergence"] < 1e-15
