@@ -45,6 +45,9 @@ FIRST = (
     "tests/systems/contact",
     "tests/trace",
     "tests/motion/loops",
+    "documents",
+    "tests/study",
+    "frontend",
 )
 # Rooms whose folders are checks of their own, and those that are too short for that.
 LONG = ("motion", "systems", "studio")

@@ -53,7 +53,14 @@ def moments(record: Any) -> list[tuple[str, messages.Frame, Settings]]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(set(LABS) - {"swimmer"}))  # a gait is performed; `test_swimmer` compares that
+# a gait is performed; `test_swimmer` compares that
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(one, marks=pytest.mark.proof) if one == "linkage" else one
+        for one in sorted(set(LABS) - {"swimmer"})
+    ],
+)
 def test_frames_are_those_of_simulate(name):
     """Every stretch of motion in the script, computed again by `hl.simulate` with the objects of `lab.library`."""
     lab, record = LABS[name], session(name)[1]

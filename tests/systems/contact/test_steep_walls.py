@@ -1,10 +1,12 @@
 """Ever steeper repulsion tends to the law of reflection, at the rate that is expected."""
 
 import numpy as np
+import pytest
 
 from holonomy.show.figures import FIGURES
 
 
+@pytest.mark.proof
 def test_steep_repulsion_tends_to_reflection_like_one_over_the_exponent():
     """An end turns round where (r/y)^n is its energy, about 1/n from the wall; so far off is all that follows."""
     data = FIGURES["steep-walls"]().data

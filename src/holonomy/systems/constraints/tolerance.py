@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+
+from holonomy.types import AnyArray
 
 _CLOSE: Final = 1e-8  # of the size of the state: what a person types with eight digits is meant to lie on them
 _ROUND_OFF: Final = 1e-14
@@ -21,7 +23,7 @@ def round_off(dtype: np.dtype) -> float:
     return max(_ROUND_OFF, _ROUNDINGS / 8 * float(np.finfo(dtype).eps))
 
 
-def distances(values: Any, lengths: Any) -> Any:
+def distances(values: AnyArray, lengths: AnyArray) -> AnyArray:
     """How far conditions with these values, whose normals have these lengths, are from holding, each for itself.
 
     In units of the state, whatever those of the conditions: squared lengths miss by more than lengths do.
