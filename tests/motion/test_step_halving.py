@@ -42,7 +42,7 @@ def test_a_kink_in_time_is_not_said_to_be_resolved(start, method):
     assert true < 3.0 * stated(run)
 
 
-@pytest.mark.parametrize("start", [pytest.param(np.pi, marks=pytest.mark.proof), np.e])
+@pytest.mark.parametrize("start", [pytest.param(np.pi, marks=pytest.mark.compat), np.e])
 def test_a_jump_in_time_is_not_said_to_be_resolved(start):
     """Just after a grid point a jump looks the same at half the step: three runs agree to the last digit."""
     run = hl.simulate(switched.with_parameters(start=start), [0.0], [0.0], 9.0, throw=False)

@@ -42,6 +42,13 @@ def test_what_is_tested_exists() -> None:
         assert any(test.startswith(f"tests/{room}") for test in compat.OLDEST_TESTS)
 
 
+def test_tests_that_it_alone_runs_are_in_the_rooms_that_it_runs() -> None:
+    marked = [path for path in (ROOT / "tests").rglob("test_*.py") if "mark.compat" in path.read_text()]
+    rooms = tuple(ROOT / "tests" / room for room in compat.ROOMS)
+    assert [path for path in marked if path != Path(__file__) and not any(room in path.parents for room in rooms)] == []
+    assert len(marked) > 1
+
+
 def test_a_report_names_the_tests_that_failed(tmp_path: Path) -> None:
     path = tmp_path / "report.xml"
     assert compat.read_report(path) == (0, [])

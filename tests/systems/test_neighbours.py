@@ -126,7 +126,7 @@ def _springs(r, i, j):
 
 
 @pytest.mark.parametrize(
-    ("dimension", "potential"), [(2, _shifted), pytest.param(3, _shifted, marks=pytest.mark.proof), (2, _springs)]
+    ("dimension", "potential"), [(2, _shifted), pytest.param(3, _shifted, marks=pytest.mark.compat), (2, _springs)]
 )
 def test_a_gas_keeps_its_energy_and_moves_as_with_all_pairs(dimension, potential):
     side = 9 if dimension == 2 else 4

@@ -187,7 +187,7 @@ def test_strong_damping_beside_rods():
         hl.simulate(world(collisions=True), *start, 0.4, dt=0.02, method=hl.Rattle(2))
 
 
-@pytest.mark.proof
+@pytest.mark.compat
 def test_newton_takes_as_many_iterations_far_out_in_hyperbolic_space():
     """One of eight triangles lies R = 0, 1 or 10 radii further out than on the grid. The step takes the same number of
     iterations, and the same for the others to the last bit: a position far out has large coordinates, but is no reason

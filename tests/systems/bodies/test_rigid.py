@@ -30,7 +30,7 @@ def _chain(space, count):
 
 
 @pytest.mark.parametrize(
-    ("where", "shape"), [("H", "rod"), pytest.param("S", "triangle", marks=pytest.mark.proof)], ids=str
+    ("where", "shape"), [("H", "rod"), pytest.param("S", "triangle", marks=pytest.mark.compat)], ids=str
 )
 def test_rigid_bodies_move_by_the_isometry(where, shape):
     r"""Along a Killing flow: \(\lambda\) is -sinh(1)/2 in H³ and sin(1)/2 in S³ across it and 0 elsewhere, lengths
@@ -109,7 +109,7 @@ def test_an_angle_of_infinite_stiffness_never_changes():
     np.testing.assert_allclose(run.multipliers[3], world.multipliers(run.t[3], run.q[3], run.v[3]), rtol=0, atol=1e-12)
 
 
-@pytest.mark.proof
+@pytest.mark.compat
 @pytest.mark.parametrize("space", [hl.Euclidean(3), hl.Sphere(3), hl.Hyperbolic(3)], ids=repr)
 def test_a_volume_of_infinite_stiffness_never_changes(space):
     """A tetrahedron of springs along its edges that swings at a fixed volume; its multiplier is that of the general
@@ -156,8 +156,8 @@ def test_rods_of_many_that_cannot_hold_are_named():
     "space",
     [
         hl.Euclidean(3),
-        pytest.param(hl.Sphere(3, radius=2.0), marks=pytest.mark.proof),
-        pytest.param(hl.Hyperbolic(3, radius=2.0), marks=pytest.mark.proof),
+        pytest.param(hl.Sphere(3, radius=2.0), marks=pytest.mark.compat),
+        pytest.param(hl.Hyperbolic(3, radius=2.0), marks=pytest.mark.compat),
     ],
     ids=repr,
 )
@@ -184,7 +184,7 @@ def test_many_rods_by_components_are_those_of_the_space(space):
     np.testing.assert_allclose(np.stack([end.T for end in rises], axis=1), truth, rtol=0, atol=1e-12)
 
 
-@pytest.mark.proof
+@pytest.mark.compat
 @pytest.mark.parametrize("space", [hl.Euclidean(3), hl.Sphere(3), hl.Hyperbolic(3)], ids=repr)
 def test_a_step_of_a_chain_of_rods_takes_operations_linear_in_their_number(space):
     """Operations of the compiled step, its iteration counted once, and the iterations that it takes."""

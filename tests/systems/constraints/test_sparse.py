@@ -46,7 +46,7 @@ CASES = {
 LONG = ("coupled masses", "velocities", "triangles", "large ring", "chain", "net")
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.proof) if c in LONG else c for c in CASES])
+@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.compat) if c in LONG else c for c in CASES])
 def test_sparse_multipliers_give_the_motion_of_whole_matrices(case, whole):
     """Projection, multipliers, accelerations and a run, by both routes."""
     make, method, said = CASES[case]

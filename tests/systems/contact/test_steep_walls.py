@@ -6,7 +6,7 @@ import pytest
 from holonomy.show.figures import FIGURES
 
 
-@pytest.mark.proof
+@pytest.mark.compat
 def test_steep_repulsion_tends_to_reflection_like_one_over_the_exponent():
     """An end turns round where (r/y)^n is its energy, about 1/n from the wall; so far off is all that follows."""
     data = FIGURES["steep-walls"]().data
