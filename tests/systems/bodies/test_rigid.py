@@ -184,7 +184,7 @@ def test_many_rods_by_components_are_those_of_the_space(space):
     np.testing.assert_allclose(np.stack([end.T for end in rises], axis=1), truth, rtol=0, atol=1e-12)
 
 
-@pytest.mark.compat
+@pytest.mark.proof
 @pytest.mark.parametrize("space", [hl.Euclidean(3), hl.Sphere(3), hl.Hyperbolic(3)], ids=repr)
 def test_a_step_of_a_chain_of_rods_takes_operations_linear_in_their_number(space):
     """Operations of the compiled step, its iteration counted once, and the iterations that it takes."""
