@@ -37,6 +37,8 @@ _ELEMENTWISE = frozenset([
 ])
 # fmt: on
 
+_WHOLE = frozenset(["argmax", "argmin"])  # of those the ones that look at whole rows
+
 # A `scipy.sparse.csr_array` of booleans: a row for each element of an array, with the components on which it depends.
 # SciPy has no types for its sparse arrays.
 Sets: TypeAlias = Any
@@ -70,12 +72,22 @@ def jacobian_pattern(function: Function, arguments: Sequence[Any], variable: int
     return _jacobian(function.program, *_inputs(function, arguments), variable, most)
 
 
+def value_pattern(function: Function, arguments: Sequence[Any], variable: int, most: int) -> Pattern | None:
+    """The pattern of what the elements of a value depend on in any way, also through comparisons and rounding.
+
+    As `jacobian_pattern`, for functions that have no derivative that says so: steps, tables, loops.
+    """
+    return _jacobian(function.program, *_inputs(function, arguments), variable, most, values=True)
+
+
 @lru_cache(maxsize=64)
-def _jacobian(program: Program, types: Any, whole: Any, variable: int, most: int) -> Pattern | None:
+def _jacobian(
+    program: Program, types: Any, whole: Any, variable: int, most: int, values: bool = False
+) -> Pattern | None:
     slots = slot_types(program, types)
     shapes = [shape for shape, _ in slots]
     try:
-        followed = _Followed(program, shapes, dict(whole), variable, most, second=False)
+        followed = _Followed(program, shapes, dict(whole), variable, most, second=False, values=values)
     except _Full:
         return None
     out = program.outputs[0]
@@ -117,8 +129,9 @@ class _Followed:
         variable: int,
         most: int,
         second: bool = True,
+        values: bool = False,
     ):
-        self.program, self.shapes, self.most, self.second = program, shapes, most, second
+        self.program, self.shapes, self.most, self.second, self.values = program, shapes, most, second, values
         self.size = int(np.prod(shapes[variable], dtype=int))
         self.integers = _Integers(program, whole)
         self.pattern: Sets = sparse.csr_array((self.size, self.size), dtype=bool)
@@ -128,7 +141,7 @@ class _Followed:
         for primitive, params, arguments, results in program.instructions:
             given = [self.sets[a] if isinstance(a, int) else None for a in arguments]
             found: list[Sets | None] = [None] * results
-            if any(s is not None for s in given) and primitive.name not in _FLAT:
+            if any(s is not None for s in given) and (values or primitive.name not in _FLAT):
                 found = self._results(primitive, params, arguments, given, shapes[here : here + results])
             self.sets += found
             here += results
@@ -136,6 +149,8 @@ class _Followed:
     def _results(self, primitive: Any, params: Any, slots: Any, given: list[Any], out: Any) -> list[Sets | None]:
         name = primitive.name
         shapes = [self.shapes[a] if isinstance(a, int) else a.value.shape for a in slots]
+        if self.values and len(out) == 1 and name in (_FLAT - _WHOLE) | {"convert_element_type", "select_n"}:
+            return [self._union(given, shapes, out[0])]
         if name == "dot_general":
             return [self._product(params, shapes, given)]
         if name == "reduce_sum":
