@@ -184,12 +184,12 @@ export class Recording implements Source {
   /** The motion cannot go on, and why. */
   end(message: string): void {
     this.#hold();
-    this.#listener?.notice({ type: "refused", message, command: "play", setting: "", start: 0, end: 0 });
+    this.#listener?.notice({ type: "refused", of: null, message, command: "play", setting: "", start: 0, end: 0 });
   }
 
   /** Python has not done what was asked, and says why. */
   refuse(message: string, command: string): void {
-    this.#listener?.notice({ type: "refused", message, command, setting: "", start: 0, end: 0 });
+    this.#listener?.notice({ type: "refused", of: null, message, command, setting: "", start: 0, end: 0 });
     this.#answered();
   }
 

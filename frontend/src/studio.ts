@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { type Answer, forgetAnswers, isAnswer, isCurrent, type Kept, keepAnswer } from "./answers";
 import { reducedMotion } from "./colours";
 import { History } from "./history";
 import { type Layout, LONGEST_LAYOUT, readLayout, writeLayout } from "./layout";
@@ -23,6 +24,7 @@ import {
   type LabView,
   type Notice,
   PROTOCOL,
+  type Shared,
   type Surface,
 } from "./wire";
 import { t, translated } from "./words";
@@ -65,7 +67,7 @@ export class Studio {
   readonly behind = signal(false);
   readonly equations = signal<Equations | null>(null);
   /** The last state document that was asked for. */
-  readonly shared = signal<string | null>(null);
+  readonly shared = signal<Shared | null>(null);
   readonly download = signal<Download | null>(null);
   /** What stands still behind the motion. */
   readonly surface = signal<Surface | null>(null);
@@ -93,6 +95,14 @@ export class Studio {
   /** Whether a body was dragged, so that no hint is needed. */
   readonly dragged = signal(false);
 
+  readonly #answers: Kept = {
+    equations: this.equations,
+    shared: this.shared,
+    download: this.download,
+    surface: this.surface,
+    field: this.field,
+    curves: this.curves,
+  };
   readonly #painters = new Set<(frame: Frame) => void>();
   #latest: Frame | null = null;
   #columns: readonly string[] = [];
@@ -237,7 +247,16 @@ export class Studio {
     else if (now - this.#clockChanged >= PATIENCE) this.behind.value = late;
   }
 
+  /** Whether an answer is still of what is shown. */
+  isCurrent(answer: Answer): boolean {
+    return isCurrent(answer, this.controls.value);
+  }
+
   #receive(notice: Notice): void {
+    if (isAnswer(notice)) {
+      if (!this.isCurrent(notice)) return;
+      keepAnswer(this.#answers, notice);
+    }
     switch (notice.type) {
       case "welcome":
         if (notice.protocol !== PROTOCOL) {
@@ -261,7 +280,9 @@ export class Studio {
       case "controls":
         if (!this.controls.value) this.#scale(notice.speed);
         this.refusals.changed(this.controls.value, notice);
+        if (notice.current.history !== this.controls.value?.current.history) this.history.clear(this.history.width);
         this.controls.value = notice;
+        forgetAnswers(this.#answers, (answer) => !this.isCurrent(answer));
         this.#takePage(notice.texts.page ?? "");
         if (notice.phase === "ready" || notice.phase === "opening") this.#begin();
         this.#saveSoon();
@@ -274,23 +295,7 @@ export class Studio {
         this.say(translated(notice.message));
         break;
       case "shared":
-        this.shared.value = notice.document;
         this.options.work?.save({ document: notice.document, playing: this.controls.value?.playing ?? false });
-        break;
-      case "equations":
-        this.equations.value = notice;
-        break;
-      case "download":
-        this.download.value = notice;
-        break;
-      case "surface":
-        this.surface.value = notice;
-        break;
-      case "field":
-        this.field.value = notice;
-        break;
-      case "curves":
-        this.curves.value = notice;
         break;
     }
   }
@@ -355,10 +360,7 @@ export class Studio {
     ];
     this.history.rearrange(names.map((name) => this.#columns.indexOf(name)));
     this.#columns = names;
-    this.equations.value = null;
-    this.surface.value = null;
-    this.field.value = null;
-    this.curves.value = null;
+    forgetAnswers(this.#answers);
     // A frame that came but will not be drawn any more counts as seen too, or the server would wait for ever.
     if (this.#latest) this.send({ type: "seen", sequence: this.#latest.sequence });
     this.#latest = null;

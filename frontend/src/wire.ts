@@ -1,6 +1,6 @@
 // Written by `python -m holonomy.viewer.protocol.typescript` from the files beside it. Edit those.
 
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 export const LONGEST_MESSAGE = 65536;
 
@@ -22,7 +22,7 @@ export interface PictureView {
   readonly kind: "plane" | "space" | "surface" | "field";
   /**
    * What encloses the points of a model of a space: a unit sphere, a cylinder about the third axis, the plane below a
-   *     half-space, a unit circle.
+   * half-space, a unit circle.
    */
   readonly boundary: "none" | "ball" | "cylinder" | "floor" | "disc";
 }
@@ -244,6 +244,17 @@ export interface CertificateView {
   readonly drift_limit: number | null;
 }
 
+/** Why the settings that are shown make no motion, for as long as they do not: time is held meanwhile. */
+export interface Fault {
+  readonly message: string;
+  /** The setting at which the sentence stands; "" where it is none. */
+  readonly setting: string;
+  /** In a text, the first character that is wrong. */
+  readonly start: number;
+  /** The character after the last wrong one; `start` where the place is known but not its length. */
+  readonly end: number;
+}
+
 /** One displayed formula, or a paragraph of text. */
 export interface EquationView {
   readonly title: string;
@@ -376,11 +387,20 @@ export interface Controls {
   /** What undo would take back, in the user's words; null when there is nothing. */
   readonly undo: string | null;
   readonly redo: string | null;
+  /** Why there is no motion of the settings that are shown; empty where the motion is of them. */
+  readonly faults: readonly Fault[];
+  /**
+   * For each `type` of answer, the number of what one that is up to date is computed from (`Answer.of`); under
+   * "history", that of the timeline whose rows are plotted.
+   */
+  readonly current: Readonly<Record<string, number>>;
 }
 
 /** A command that could not be carried out, and why, in one sentence. */
 export interface Refused {
   readonly type: "refused";
+  /** The number of what it was computed from; null for an answer that nothing makes out of date. */
+  readonly of: number | null;
   readonly message: string;
   /** The `type` of that command, so that the sentence can stand beside its control; "" when there was none. */
   readonly command: string;
@@ -395,19 +415,24 @@ export interface Refused {
 /** Something that the user should know of what was asked for, in one sentence; nothing is wrong. */
 export interface Announced {
   readonly type: "announced";
+  /** The number of what it was computed from; null for an answer that nothing makes out of date. */
+  readonly of: number | null;
   readonly message: string;
 }
 
 /** The complete state as a versioned JSON document, for a link or a file; `Restore` restores it bit for bit. */
 export interface Shared {
   readonly type: "shared";
+  /** The number of what it was computed from; null for an answer that nothing makes out of date. */
+  readonly of: number | null;
   readonly document: string;
 }
 
-/** The equations of motion of the present structure, or a sentence that says why there are none to read. */
+/** The equations of motion, or a sentence that says why there are none to read. */
 export interface Equations {
   readonly type: "equations";
-  readonly revision: number;
+  /** The number of what it was computed from; null for an answer that nothing makes out of date. */
+  readonly of: number | null;
   readonly message: string;
   readonly items: readonly EquationView[];
 }
@@ -415,6 +440,8 @@ export interface Equations {
 /** A file is ready: GET `path` (relative to the page) once, soon; the browser keeps it under `filename`. */
 export interface Download {
   readonly type: "download";
+  /** The number of what it was computed from; null for an answer that nothing makes out of date. */
+  readonly of: number | null;
   readonly path: string;
   readonly filename: string;
 }
@@ -427,6 +454,8 @@ export interface Download {
  */
 export interface Surface {
   readonly type: "surface";
+  /** The number of what it was computed from; null for an answer that nothing makes out of date. */
+  readonly of: number | null;
   readonly picture: number;
   readonly rows: number;
   readonly columns: number;
@@ -453,6 +482,8 @@ export interface Surface {
  */
 export interface Field {
   readonly type: "field";
+  /** The number of what it was computed from; null for an answer that nothing makes out of date. */
+  readonly of: number | null;
   readonly picture: number;
   readonly rows: number;
   readonly columns: number;
@@ -479,6 +510,8 @@ export interface Field {
 /** Lines and marks that do not move; they replace those that were sent before. */
 export interface Curves {
   readonly type: "curves";
+  /** The number of what it was computed from; null for an answer that nothing makes out of date. */
+  readonly of: number | null;
   readonly picture: number;
   readonly curves: readonly CurveView[];
   readonly marks: readonly MarkView[];

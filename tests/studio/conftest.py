@@ -116,6 +116,10 @@ class FakeCodeStore:
     slow: set[Structure] = field(default_factory=set)
     impossible: str = ""
     waiting: list[tuple[Structure, Callable[..., None]]] = field(default_factory=list)
+    derives_slowly: bool = False
+    """Whether equations are those of `deriving`, for a test to answer."""
+    deriving: list[tuple[Structure, Future[Any]]] = field(default_factory=list)
+    released: list[Structure] = field(default_factory=list)
 
     def __call__(self, structure: Structure) -> FakeKernel | None:
         return self.kernel(self.lab, structure)
@@ -147,8 +151,13 @@ class FakeCodeStore:
 
     def equations(self, lab, structure) -> Future[Any]:
         future: Future[Any] = Future()
-        future.set_result(("", (("Equations of motion", r"\ddot\theta = 0"),)))
+        self.deriving.append((structure, future))
+        if not self.derives_slowly:
+            future.set_result(("", (("Equations of motion", r"\ddot\theta = 0"),)))
         return future
+
+    def release_equations(self, lab, structure):
+        self.released.append(structure)
 
 
 def fake_services(lab: PendulumLab) -> Any:
@@ -164,7 +173,7 @@ def fake_services(lab: PendulumLab) -> Any:
             future.set_exception(worker_process.WorkError(value))
         return future
 
-    worker = SimpleNamespace(submit=submit)
+    worker = SimpleNamespace(submit=submit, cancel=lambda future: future.cancel())
     return cast(
         Services,
         SimpleNamespace(

@@ -113,6 +113,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 const MOTION: Readonly<Record<string, string>> = {
+  "The file was dropped, because the motion was changed; export it anew.":
+    "Die Datei wurde verworfen, weil die Bewegung geändert wurde; exportiere sie neu.",
+  "The search was dropped, because its settings were changed; start it anew.":
+    "Die Suche wurde verworfen, weil ihre Einstellungen geändert wurden; starte sie neu.",
   "This takes some seconds; the result comes by itself.": "Das dauert einige Sekunden; das Ergebnis kommt von selbst.",
   "The motion begins as soon as its equations are compiled.": "Die Bewegung beginnt, sobald ihre Gleichungen übersetzt sind.",
   "The motion starts here; undo restores what was before it.": "Die Bewegung beginnt hier; Widerrufen stellt her, was davor war.",

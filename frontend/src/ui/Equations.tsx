@@ -31,12 +31,11 @@ export function FormulaPanel() {
 function EquationList({ close }: { close?: () => void }) {
   const studio = useStudio();
   const known = studio.equations.value;
-  const revision = studio.lab.value?.revision;
-  // Asked anew each time: they may depend on numbers too, and the studio remembers what it has derived.
-  const ready = studio.ready;
+  const current = studio.controls.value?.current.equations;
+  const wanted = !known && studio.ready && studio.link.value.state === "open";
   useEffect(() => {
-    if (ready) studio.send({ type: "ask-equations" });
-  }, [revision, ready]);
+    if (wanted) studio.send({ type: "ask-equations" });
+  }, [wanted, current]);
   const resume = (document: string): void => {
     studio.send({ type: "restore", document });
     close?.();

@@ -26,7 +26,7 @@ export function ExportMenu() {
     const address = new URL(ready.path, document.baseURI).href;
     if (READABLE.some((ending) => ready.filename.endsWith(ending)))
       void read(address).then(
-        (content) => setText({ name: ready.filename, content }),
+        (content) => studio.isCurrent(ready) && setText({ name: ready.filename, content }),
         (error) => studio.say(String(error)),
       );
     else save(address, ready.filename);

@@ -13,9 +13,13 @@ export function ShareDialog({ close }: { close: () => void }) {
   useState(() => {
     // Before anything is shown: the last document was kept for a reload, and is of an earlier moment.
     studio.shared.value = null;
-    studio.send({ type: "share" });
   });
-  const document = studio.shared.value;
+  const document = studio.shared.value?.document ?? null;
+  const wanted = document === null && studio.link.value.state === "open";
+  const current = studio.controls.value?.current.shared;
+  useEffect(() => {
+    if (wanted) studio.send({ type: "share" });
+  }, [wanted, current]);
   const lab = studio.lab.value?.name ?? "";
   const address = document === null ? "" : new URL(writeFragment(lab, document), location.href).href;
   useEffect(() => {

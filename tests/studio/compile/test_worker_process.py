@@ -16,7 +16,7 @@ from holonomy.studio.compile.code_store import CodeStore
 from holonomy.studio.compile.encoding import decode, encode
 from holonomy.studio.compile.kernel import Kernel
 from holonomy.studio.compile.program import compile_program
-from holonomy.studio.compile.worker_process import BACKGROUND, SOON, URGENT, Worker, WorkerPool, WorkError
+from holonomy.studio.compile.worker_process import BACKGROUND, SOON, URGENT, TakenBack, Worker, WorkerPool, WorkError
 from holonomy.studio.labs.pendulum.lab import PendulumLab
 
 PATIENCE = 120.0
@@ -107,6 +107,26 @@ def test_urgent_jobs_come_first_and_waiting_ones_can_be_cancelled():
     running.result(PATIENCE)
     assert later.result(PATIENCE) == 2
     assert order == ["soon", "later"]
+    worker.stop()
+
+
+def test_a_job_that_no_one_wants_any_more_is_broken_off_and_the_process_goes_on():
+    worker = Worker("test", 0)
+    process = worker.submit("os:getpid").result(PATIENCE)
+    running, waiting = worker.submit("time:sleep", 3600), worker.submit("operator:add", 1, 1)
+    while not running.running():
+        time.sleep(0.01)
+    assert worker.cancel(waiting)
+    assert waiting.cancelled()
+    assert worker.cancel(running)
+    with pytest.raises(TakenBack, match="no longer wanted"):
+        running.result(PATIENCE)
+    done = worker.submit("operator:add", 2, 2)
+    assert done.result(PATIENCE) == 4, "the next job is another one"
+    assert not worker.cancel(done), "too late"
+    for _ in range(20):  # whatever moment is met, the next job is done, by the same process
+        worker.cancel(worker.submit("builtins:sum", range(10**6)))
+        assert worker.submit("os:getpid").result(PATIENCE) == process
     worker.stop()
 
 
@@ -226,6 +246,9 @@ class _Line:
         self.jobs.append((args, urgency, future))
         return future
 
+    def cancel(self, future):
+        return future.cancel()
+
 
 def test_a_structure_is_made_once_for_all_who_want_it_and_not_at_all_when_no_one_does(monkeypatch):
     monkeypatch.setenv("HOLONOMY_CACHE", "off")
@@ -258,8 +281,16 @@ def test_equations_are_derived_once(monkeypatch):
     made = CodeStore(pool_of(_Line(), second))
     assert made.equations(LAB, STRUCTURE) is made.equations(LAB, STRUCTURE)
     second.jobs[0][2].set_exception(WorkError("too long"))
-    made.equations(LAB, STRUCTURE)
+    waited = made.equations(LAB, STRUCTURE)
     assert len(second.jobs) == 2
+    made.release_equations(LAB, STRUCTURE)  # one of the three has asked once more, and may still wait
+    made.equations(LAB, STRUCTURE)
+    made.release_equations(LAB, STRUCTURE)
+    assert waited.cancelled(), "no one waits"
+    again = made.equations(LAB, STRUCTURE)
+    again.set_result(("", ()))
+    made.release_equations(LAB, STRUCTURE)
+    assert made.equations(LAB, STRUCTURE) is again, "what is known stays known"
 
 
 def test_the_equations_of_few_links_are_formulas_and_of_many_a_sentence():

@@ -1,12 +1,16 @@
 """The thread of one simulation: what it says from its first moment to its last."""
 
 import queue
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from holonomy.studio.session import export
 from holonomy.studio.session.session_thread import MOST_WAITING, SessionThread
 from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages
@@ -20,6 +24,7 @@ class Recorder:
     def __init__(self):
         self.said: queue.Queue = queue.Queue()
         self.unattended = False
+        self.log: list = []
 
     def say(self, notice):
         self.said.put(notice)
@@ -30,6 +35,7 @@ class Recorder:
     def until(self, condition) -> Any:
         while True:
             thing = self.said.get(timeout=PATIENCE)
+            self.log.append(thing)
             if condition(thing):
                 return thing
 
@@ -234,3 +240,128 @@ def test_answers_come_as_notices(live, services, recorder):
     live.send(messages.SetParameter("damping", 0.5, True))
     live.send(messages.Export("toml"))
     assert "no air drag" in recorder.until(lambda thing: isinstance(thing, messages.Refused)).message
+
+
+# ── Answers that come late ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def of(kind):
+    return lambda thing: isinstance(thing, kind)
+
+
+def current(recorder, kind):
+    """The number of an answer of this type that would be up to date, as the page was told last."""
+    return recorder.until(of(messages.Controls)).current[messages.tag(kind)]
+
+
+CHANGES = {
+    "another preset": [messages.Act("preset:moon")],
+    "another structure": [messages.SetParameter("links", 3.0, True)],
+    "undo": [messages.Undo()],
+    "two quick changes": [messages.SetParameter("links", 3.0, True), messages.SetParameter("links", 4.0, True)],
+    "there and back": [messages.SetParameter("links", 3.0, True), messages.Undo()],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_equations_of_a_system_that_is_left_are_dropped(live, services, recorder, change):
+    store = services.code_store
+    store.derives_slowly = True
+    live.start()
+    live.send(messages.SetChoice("model", "elastic"))
+    live.send(messages.AskEquations())
+    live.send(messages.AskEquations())  # the page was opened twice
+    live.send(messages.Share())
+    recorder.until(of(messages.Shared))
+    assert len(store.deriving) == 1
+    for command in CHANGES[change]:
+        live.send(command)
+        live.send(messages.Share())
+        recorder.until(of(messages.Shared))
+    live.send(messages.AskEquations())
+    live.send(messages.Share())
+    recorder.until(of(messages.Shared))
+    (first, late), (second, wanted) = store.deriving
+    if change != "there and back":
+        assert first != second
+    assert store.released == [first]
+    late.set_result(("late", ()))
+    live.send(messages.Share())
+    recorder.until(of(messages.Shared))
+    assert not any(isinstance(thing, messages.Equations) for thing in recorder.log)
+    wanted.set_result(("in time", ()))
+    found = recorder.until(of(messages.Equations))
+    told = [thing for thing in recorder.log if isinstance(thing, messages.Controls)][-1]
+    assert (found.message, found.of) == ("in time", told.current["equations"]), "the page was told of it before"
+
+
+def test_equations_come_to_a_page_that_connects_again_meanwhile(live, services, recorder):
+    store = services.code_store
+    store.derives_slowly = True
+    live.start()
+    live.send(messages.AskEquations())
+    live.send(messages.Share())
+    recorder.until(of(messages.Shared))
+    live.detach(cast(Any, recorder))
+    later = Recorder()
+    live.attach(cast(Any, later))
+    number = current(later, messages.Equations)
+    store.deriving[0][1].set_result(("", ()))
+    assert later.until(of(messages.Equations)).of == number
+
+
+def test_a_file_of_a_motion_that_is_left_is_dropped_and_said_to_be(live, services, recorder, monkeypatch):
+    held, rows = threading.Event(), export.rows
+
+    def slow(lab, moment):
+        held.wait(PATIENCE)
+        yield from rows(lab, moment)
+
+    monkeypatch.setattr(export, "rows", slow)
+    live.start()
+    live.send(messages.Export("csv"))
+    live.send(messages.SetParameter("gravity", 3.0, True))
+    said = recorder.until(of(messages.Announced))
+    assert "export it anew" in said.message
+    held.set()
+    live.send(messages.Export("csv"))
+    live.send(messages.Seek(0.0, True))  # a file is of the motion so far, wherever it is looked at
+    found = recorder.until(of(messages.Download))
+    assert b"".join(services.downloads.take(found.path.removeprefix("download/")).blocks()).startswith(b"t,")
+    live.send(messages.Share())
+    recorder.until(of(messages.Shared))
+    assert len(services.downloads) == 0
+
+
+def test_what_a_button_computed_is_done_only_under_its_settings(live, services, recorder, lab, monkeypatch):
+    jobs: list = []
+
+    def submit(function, *args):
+        jobs.append((args, Future()))
+        return jobs[-1][1]
+
+    monkeypatch.setattr(
+        lab, "computed", lambda settings, name: ("module:function", (settings,)) if name == "best" else None
+    )
+    services.workers.background = SimpleNamespace(submit=submit, cancel=lambda future: future.cancel())
+    live.start()
+    live.send(messages.Act("best"))
+    assert "some seconds" in recorder.until(of(messages.Announced)).message
+    live.send(messages.SetParameter("gravity", 3.0, True))
+    assert "was dropped" in recorder.until(of(messages.Announced)).message
+    assert jobs[0][1].cancelled()
+    live.send(messages.Act("best"))
+    recorder.until(of(messages.Announced))
+    jobs[1][1].set_result(messages.SetParameter("gravity", 5.0, True))
+    assert recorder.until(controls(lambda c: c.parameters["gravity"] != 3.0)).parameters["gravity"] == 5.0
+
+
+def test_rows_of_another_timeline_are_told_apart(live, recorder):
+    live.start()
+    live.send(messages.SetParameter("gravity", 3.0, True))
+    same = recorder.until(controls(lambda c: c.parameters["gravity"] == 3.0)).current["history"]
+    live.send(messages.Act("preset:moon"))
+    other = recorder.until(controls(lambda c: c.parameters["gravity"] == 1.62)).current["history"]
+    live.send(messages.Undo())
+    back = recorder.until(controls(lambda c: c.parameters["gravity"] == 3.0)).current["history"]
+    assert len({same, other, back}) == 3

@@ -14,7 +14,7 @@ from holonomy.studio.compile import preset_code
 from holonomy.studio.compile.assembling import assembled_program, is_long
 from holonomy.studio.compile.encoding import decode, encode
 from holonomy.studio.compile.kernel import CompiledProgram, Kernel
-from holonomy.studio.compile.worker_process import BACKGROUND, SOON, URGENT, WorkerPool
+from holonomy.studio.compile.worker_process import BACKGROUND, SOON, URGENT, TakenBack, WorkerPool
 from holonomy.studio.labs import load, module_of
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.labs.settings import Structure
@@ -26,6 +26,8 @@ _FORM: Final = 3
 MOST_KERNELS: Final = 256
 _MOST_DESCRIBED: Final = 32
 """Structures whose text a worker keeps, since it is compiled twice."""
+_MOST_DERIVED: Final = 256
+"""Equations that are kept. Some depend on numbers, so that a slider asks for many."""
 
 Done = Callable[[Kernel | None, str], None]
 """Called with the kernel, or with None and the reason."""
@@ -94,7 +96,7 @@ class CodeStore:
         self._lock = threading.Lock()
         self._kernels: dict[tuple[str, Structure], Kernel] = {}
         self._made: dict[tuple[str, Structure], _Compilation] = {}
-        self._derived: dict[tuple[str, Structure], Future[Any]] = {}
+        self._derived: dict[tuple[str, Structure], _Compilation] = {}
         self._here = ThreadPoolExecutor(1, thread_name_prefix="studio-assembler")
 
     def stop(self) -> None:
@@ -146,13 +148,13 @@ class CodeStore:
         return _assembled(program, quick=True)
 
     def release(self, lab: AbstractLab, structure: Structure) -> None:
-        """One caller of `fetch` no longer needs this kernel; a queued compilation that no one needs is cancelled."""
+        """One caller of `fetch` no longer needs this kernel; a compilation that no one needs is ended."""
         key = (lab.name, structure)
         with self._lock:
             making = self._made.get(key)
             if making is not None:
                 making.users -= 1
-                if making.users <= 0 and making.future.cancel():
+                if making.users <= 0 and self._workers.urgent.cancel(making.future):
                     del self._made[key]
 
     def prefetch(self, lab: AbstractLab, structures: tuple[Structure, ...]) -> None:
@@ -163,17 +165,32 @@ class CodeStore:
                 self.fetch(lab, structure, _ignored, ahead=True)
 
     def equations(self, lab: AbstractLab, structure: Structure) -> Future[Any]:
-        """The equations of motion, derived once."""
+        """The equations of motion, derived once. A caller that no longer waits says so by `release_equations`."""
         key = (lab.name, structure)
         with self._lock:
             found = self._derived.get(key)
-            if found is None or found.cancelled() or (found.done() and found.exception() is not None):
-                found = self._workers.files.submit(f"{__name__}:equations", module_of(lab.name), structure)
-                self._derived[key] = found
-            return found
+            if found is None or _failed(found.future):
+                future = self._workers.files.submit(f"{__name__}:equations", module_of(lab.name), structure)
+                if len(self._derived) >= _MOST_DERIVED:
+                    self._derived = {k: one for k, one in self._derived.items() if not one.future.done()}
+                found = self._derived[key] = _Compilation(future, ahead=False)
+            found.users += 1
+            return found.future
+
+    def release_equations(self, lab: AbstractLab, structure: Structure) -> None:
+        """One caller of `equations` no longer waits; a derivation that no one waits for is ended."""
+        key = (lab.name, structure)
+        with self._lock:
+            found = self._derived.get(key)
+            if found is None or found.future.done():
+                return
+            found.users -= 1
+            if found.users <= 0:
+                del self._derived[key]
+                self._workers.files.cancel(found.future)
 
     def _finished(self, key: tuple[str, Structure], done: Done, future: Future[Any]) -> None:
-        if future.cancelled():
+        if future.cancelled() or isinstance(future.exception(), TakenBack):
             return
         error = future.exception()
         if error is not None:
@@ -210,6 +227,10 @@ class CodeStore:
                 self._kernels.pop(next(iter(self._kernels)))
             self._kernels[key] = kernel
             return kernel
+
+
+def _failed(future: Future[Any]) -> bool:
+    return future.cancelled() or (future.done() and future.exception() is not None)
 
 
 def _ignored(kernel: Kernel | None, sentence: str) -> None:

@@ -9,7 +9,6 @@ alive; it ends when the server does, however that ends, because its input closes
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import logging
 import os
@@ -21,10 +20,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from concurrent.futures import Future
 from typing import Any, BinaryIO, Final
 
+from holonomy.studio.compile.jobs import Jobs, receive, send
+from holonomy.studio.compile.jobs import done as done
 from holonomy.studio.limited_logging import limited_logging
 
 _log = logging.getLogger(__name__)
@@ -52,6 +53,10 @@ class WorkError(Exception):
     """What a worker could not do; the sentence says why."""
 
 
+class TakenBack(WorkError):
+    """The job was broken off, because no one waits for it any more."""
+
+
 class Worker:
     """One process and the line of jobs before it, the urgent ones first. The process starts with the first job."""
 
@@ -64,6 +69,9 @@ class Worker:
         self._jobs = queue.PriorityQueue()
         self._serial = itertools.count()
         self._process: subprocess.Popen[bytes] | None = None
+        self._done_now: tuple[int, Future[Any]] | None = None
+        self._taken_back: Future[Any] | None = None
+        self._pipe = threading.Lock()
         self._lock = threading.Lock()
         self._stopped = False
         self.silence, self.longest = SILENCE, LONGEST
@@ -75,6 +83,21 @@ class Worker:
         future: Future[Any] = Future()
         self._jobs.put((urgency, next(self._serial), future, (function, args)))
         return future
+
+    def cancel(self, future: Future[Any]) -> bool:
+        """Take back a job that no one wants any more, also while it is being done; whether it was in time.
+
+        The process breaks off what it does and keeps what it has loaded; its future then has an exception.
+        """
+        if future.cancel():
+            return True
+        now, process = self._done_now, self._process
+        if now is None or now[1] is not future or process is None or process.stdin is None:
+            return False
+        self._taken_back = future
+        with self._pipe, contextlib.suppress(OSError, ValueError):
+            send(process.stdin, now[0])
+        return True
 
     @property
     def quiet(self) -> bool:
@@ -101,7 +124,7 @@ class Worker:
     def _main(self) -> None:
         while True:
             entry = self._jobs.get()
-            urgency, _, future, job = entry
+            urgency, serial, future, job = entry
             if future is None:
                 return
             if urgency == BACKGROUND and self._yields_to is not None and not (self._yields_to.quiet and _has_time()):
@@ -111,18 +134,20 @@ class Worker:
             if not future.set_running_or_notify_cancel():
                 continue
             self._working = True
+            self._done_now = serial, future
             try:
-                good, value = self._call(job)
+                good, value = self._call((serial, *job))
             except (OSError, EOFError, pickle.PickleError) as error:
                 self._end()
                 good, value = False, str(error) or type(error).__name__
+            self._done_now = None
             self._working, self._last_work = False, time.monotonic()
             if good:
                 future.set_result(value)
             else:
-                future.set_exception(WorkError(value))
+                future.set_exception((TakenBack if self._taken_back is future else WorkError)(value))
 
-    def _call(self, job: tuple[str, tuple[Any, ...]]) -> tuple[bool, Any]:
+    def _call(self, job: tuple[int, str, tuple[Any, ...]]) -> tuple[bool, Any]:
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -134,9 +159,10 @@ class Worker:
             watch = _Watch(process, left)
             try:
                 if not sent:
-                    _send(process.stdin, job)
+                    with self._pipe:
+                        send(process.stdin, job)
                     sent = True
-                answer = _receive(process.stdout)
+                answer = receive(process.stdout)
             except (OSError, EOFError, ValueError):  # of a stream that is closed while it is read: a ValueError
                 why = "took too long or had stopped, and was ended" if watch.late else "ended without an answer"
                 raise EOFError(f"The process that compiles {why}; what is asked next starts another one.") from None
@@ -223,35 +249,6 @@ class WorkerPool:
             worker.stop()
 
 
-def _send(stream: BinaryIO | Any, value: Any) -> None:
-    data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(_HEAD.pack(len(data)) + data)
-    stream.flush()
-
-
-def _receive(stream: BinaryIO | Any) -> Any:
-    head = stream.read(_HEAD.size)
-    if len(head) < _HEAD.size:
-        raise EOFError("the other side has closed")
-    (size,) = _HEAD.unpack(head)
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError("the other side closed within a message")
-    return pickle.loads(data)  # both ends are this program, joined by a pipe of its own
-
-
-def done(function: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
-    """Whether a job could be done, and its result or a sentence."""
-    module, _, name = function.partition(":")
-    try:
-        called: Callable[..., Any] = getattr(importlib.import_module(module), name)
-        return True, called(*args)
-    except Exception as error:  # whatever it is, the server must hear of it and the worker go on
-        logging.getLogger(__name__).exception("a job failed: %s", function)
-        # a ValueError is a sentence for the person who made the mistake, other errors are ours
-        return False, str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-
-
 def main() -> None:
     """Do jobs until the server closes the line, or is no more."""
     with contextlib.suppress(OSError, AttributeError):
@@ -259,22 +256,15 @@ def main() -> None:
     _end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get among the answers
-    jobs: queue.Queue[tuple[str, tuple[Any, ...]]] = queue.Queue()
-    threading.Thread(target=_read, args=(jobs,), daemon=True).start()
-    with limited_logging(), contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+    jobs = Jobs()
+    threading.Thread(target=jobs.read, args=(sys.stdin.buffer,), daemon=True).start()
+    signal.signal(signal.SIGINT, jobs.interrupted)
+    with limited_logging(), contextlib.suppress(BrokenPipeError):
         while True:
-            function, args = jobs.get()
+            job = jobs.next()
             with _signs_of_life(answers):
-                answer = done(function, args)
-            _send(answers, answer)
-
-
-def _read(jobs: queue.Queue[tuple[str, tuple[Any, ...]]]) -> None:
-    """Read the jobs in a thread of its own, which sees the end of the server in the midst of one, too."""
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            jobs.put(_receive(sys.stdin.buffer))
-    os._exit(0)
+                answer = jobs.done(job)
+            send(answers, answer)
 
 
 @contextlib.contextmanager
@@ -285,7 +275,7 @@ def _signs_of_life(answers: BinaryIO) -> Generator[None]:
     def tell() -> None:
         with contextlib.suppress(OSError):
             while not over.wait(ALIVE):
-                _send(answers, None)
+                send(answers, None)
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()

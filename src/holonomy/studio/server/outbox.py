@@ -60,9 +60,12 @@ class Outbox:
         """Send a notice as soon as the page can take it. From any thread."""
         with self._lock:
             if isinstance(notice, messages.Controls):
-                if notice == self._last_controls:
+                before = self._last_controls
+                if notice == before:
                     return
                 self._last_controls = notice
+                if before is not None and notice.current.get("history") != before.current.get("history"):
+                    self._frame = None  # its rows are of another timeline
             if isinstance(notice, messages.Lab):
                 self._frame = None
                 for kind in _STATIC:

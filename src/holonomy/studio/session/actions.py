@@ -133,3 +133,18 @@ def require_speed(view: messages.LabView, value: float) -> None:
     if not view.speed_low <= value <= view.speed_high:
         between = f"between {view.speed_low:g} and {view.speed_high:g}"
         raise Refusal(f"Speed must be {between}, but {value:g} was given.")
+
+
+def superseded(event: object, following: object) -> bool:
+    """Whether the next command makes this one's result invisible: only the last place of a pointer matters."""
+    match event, following:
+        case messages.DragMove(), messages.DragMove():
+            return True
+        case messages.SetParameter(name, _, False), messages.SetParameter(other, _, _):
+            return name == other
+        case messages.SetText(name, _, False), messages.SetText(other, _, _):
+            return name == other
+        case messages.Seek(_, False), messages.Seek():
+            return True
+        case _:
+            return False

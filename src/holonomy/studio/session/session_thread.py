@@ -7,7 +7,8 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from holonomy.studio.compile.kernel import Kernel
@@ -16,6 +17,8 @@ from holonomy.studio.labs.settings import Refusal, Structure
 from holonomy.studio.server.outbox import Outbox
 from holonomy.studio.server.services import Services
 from holonomy.studio.session import side_requests
+from holonomy.studio.session.actions import superseded
+from holonomy.studio.session.answers import Answers, Job
 from holonomy.studio.session.clock import TICK, Clock
 from holonomy.studio.session.controls import OPENS
 from holonomy.studio.session.preview import Opening
@@ -46,7 +49,8 @@ class SessionThread:
         self._failure = ""
         self._opening = Opening(lab)
         self._changed = True
-        self._static: tuple[object, object] = (None, None)
+        self._answers = Answers()
+        self._told: dict[str, int] = {}  # the numbers for which the page has controls and backgrounds
         self._thread = threading.Thread(target=self._main, name=f"studio-{lab.name}", daemon=True)
 
     @property
@@ -97,6 +101,41 @@ class SessionThread:
         """Have this done in the simulation's own thread. From any thread."""
         self._post(event)
 
+    # ── Answers ───────────────────────────────────────────────────────────────────────────────────
+
+    def answer(self, notice: messages.AnyAnswer) -> None:
+        """Say a notice that was computed just now. The page is told of what it is before. In the thread itself."""
+        simulation = self.simulation
+        if simulation is not None:
+            self._tell(simulation)
+            notice = replace(notice, of=self._answers.current[messages.tag(type(notice))])
+        self.say(notice)
+
+    def begin(self, kind: type) -> Job | None:
+        """Work for an answer of this type (or for what a button does, `Act`) begins; None where it is under way."""
+        self._look()
+        return self._answers.begin(messages.tag(kind))
+
+    def finish(self, job: Job, act: Callable[[], None], otherwise: Callable[[], None] = lambda: None) -> None:
+        """The work is done: `act` in the simulation's own thread if it is still of the present. From any thread."""
+
+        def end(live: SessionThread) -> None:
+            live._look()
+            (act if live._answers.done(job) else otherwise)()
+
+        self.post(end)
+
+    def carry_out(self, command: messages.Command) -> None:
+        """Carry out a command that was computed. In the thread itself."""
+        if self.simulation is not None:
+            self._carry_out(self.simulation, [command])
+
+    def _look(self) -> None:
+        """Number anew what has changed, and drop the work that is of something before."""
+        if self.simulation is not None:
+            for job in self._answers.look(self.lab, self.simulation):
+                side_requests.dropped(self, job)
+
     def _post(self, event: Event) -> None:
         with self._wakeup:
             self._inbox.append(event)
@@ -112,6 +151,8 @@ class SessionThread:
             sentence = f"The simulation ended: {error}"
             self._report("failed", sentence)
             self._after_failure(sentence)
+        finally:
+            self._answers.stop()
 
     def _after_failure(self, sentence: str) -> None:
         """Tell pages that connect later what has happened."""
@@ -203,7 +244,7 @@ class SessionThread:
         self._asked = None
         if kernel is None:
             simulation.give_up()
-            self.say(messages.Refused(f"That could not be compiled: {sentence}", ""))
+            self.answer(messages.Refused(f"That could not be compiled: {sentence}", ""))
         else:
             simulation.supply(kernel)
             self.services.code_store.prefetch(self.lab, self.lab.likely(simulation.moment.settings))
@@ -213,7 +254,7 @@ class SessionThread:
     def _connected(self, outbox: Outbox) -> None:
         self.outbox = outbox
         self._revision = 0
-        self._static = (None, None)
+        self._told = {}
         self._changed = True
         if self.simulation is None:
             self._show_opening()
@@ -246,7 +287,7 @@ class SessionThread:
 
     def _refuse(self, refusal: Refusal, command: str, setting: str = "") -> None:
         place = refusal.setting or setting
-        self.say(messages.Refused(str(refusal), command, place, refusal.start, refusal.end))
+        self.answer(messages.Refused(str(refusal), command, place, refusal.start, refusal.end))
 
     # ── The clock ─────────────────────────────────────────────────────────────────────────────────
 
@@ -291,7 +332,7 @@ class SessionThread:
 
     def _carry_out(self, simulation: Simulation, events: list[Event]) -> None:
         for event, following in itertools.zip_longest(events, events[1:]):
-            if _superseded(event, following):
+            if superseded(event, following):
                 continue
             try:
                 if callable(event):
@@ -303,6 +344,7 @@ class SessionThread:
                 name = "" if callable(event) else messages.tag(type(event))
                 self._refuse(refusal, name, getattr(event, "name", ""))  # commands with a name set that setting
         self._ask(simulation)
+        self._look()
         self._changed = True
 
     def _advance(self, simulation: Simulation, pacer: Clock, elapsed: float) -> None:
@@ -313,55 +355,46 @@ class SessionThread:
             simulation.upgrade()
             simulation.advance(steps)
         except Refusal as refusal:
-            self.say(messages.Refused(str(refusal), ""))
             self._changed = True
+            self.answer(messages.Refused(str(refusal), ""))
         pacer.spent(steps, time.monotonic() - began)
 
     def _show(self, simulation: Simulation, pacer: Clock) -> None:
         outbox = self.outbox
         if outbox is None:
             return
-        if simulation.revision != self._revision:
-            self._revision = simulation.revision
-            outbox.say(messages.Lab(simulation.view))
-        if self._changed:
-            self._changed = False
-            outbox.say(simulation.controls())
-        self._show_static(simulation, outbox)
+        self._tell(simulation)
         self._sequence += 1
         outbox.show(simulation.frame(self._sequence, rate=pacer.rate, behind=pacer.behind))
 
-    def _show_static(self, simulation: Simulation, outbox: Outbox) -> None:
-        """Send what stands still behind the motion, where it is another than the page has."""
-        if simulation.still:
+    def _tell(self, simulation: Simulation) -> None:
+        """Say what the page shows besides frames and answers, where it is another than before."""
+        outbox = self.outbox
+        if outbox is None:
             return
-        moment = simulation.moment
-        behind = (simulation.revision, self.lab.surface_key(moment.settings))
-        before = (simulation.revision, moment.segment.trajectory, moment.settings)
-        if behind != self._static[0]:
-            surface = simulation.surface()
-            if surface is not None:
-                outbox.say(surface)
-            field = simulation.field()
-            if field is not None:
-                outbox.say(field)
-        if before != self._static[1]:
-            curves = simulation.curves()
-            if curves is not None:
-                outbox.say(curves)
-        self._static = (behind, before)
+        self._look()
+        current = dict(self._answers.current)
+        if simulation.revision != self._revision:
+            self._revision = simulation.revision
+            outbox.say(messages.Lab(simulation.view))
+        # computed before the controls are said, by whose numbers the page takes away what it has
+        behind = [] if simulation.still else list(self._behind(simulation, current))
+        if self._changed or current != self._told:
+            self._changed = False
+            outbox.say(replace(simulation.controls(), current=current))
+        for notice in behind:
+            outbox.say(notice)
+        if not simulation.still:
+            self._told = current
 
-
-def _superseded(event: Event, following: Event | None) -> bool:
-    """Whether the next command makes this one's result invisible: only the last place of a pointer matters."""
-    match event, following:
-        case messages.DragMove(), messages.DragMove():
-            return True
-        case messages.SetParameter(name, _, False), messages.SetParameter(other, _, _):
-            return name == other
-        case messages.SetText(name, _, False), messages.SetText(other, _, _):
-            return name == other
-        case messages.Seek(_, False), messages.Seek():
-            return True
-        case _:
-            return False
+    def _behind(self, simulation: Simulation, current: dict[str, int]) -> Iterator[messages.Notice]:
+        """What stands still behind the motion, where it is another than the page has."""
+        for kind, make in (
+            (messages.Surface, simulation.surface),
+            (messages.Field, simulation.field),
+            (messages.Curves, simulation.curves),
+        ):
+            number = current[messages.tag(kind)]
+            found = make() if self._told.get(messages.tag(kind)) != number else None
+            if found is not None:
+                yield replace(found, of=number)

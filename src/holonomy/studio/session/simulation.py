@@ -75,6 +75,11 @@ class Simulation:
         """Whether only the first state of a motion is shown, whose code is not there yet."""
         return self._preview is not None
 
+    @property
+    def shown(self) -> Settings:
+        """The settings of the motion that is shown, or of the one that is about to begin."""
+        return self._pending.settings if self.still and self._pending is not None else self._now.settings
+
     def upgrade(self) -> None:
         """Go on in the same state with optimised code where that has come since the motion began."""
         settings, quick = self._now.settings, self._now.segment.motion.kernel.quick
@@ -113,7 +118,8 @@ class Simulation:
             case messages.Seek(time, settled):
                 self._seek(time, settled)
             case messages.DragBegin(body):
-                self._grasp(body)
+                actions.require_graspable(self.view, body)
+                self.held = body
             case messages.DragMove(x, y, z):
                 self._drag(np.array([x, y, z]))
             case messages.DragEnd(x, y, z):
@@ -159,8 +165,7 @@ class Simulation:
 
     def document(self) -> str:
         """The present state as a document."""
-        state, motion = self._now.state, self._now.segment.motion
-        now = self._reading
+        state, motion, now = self._now.state, self._now.segment.motion, self._reading
         ghost = None if state.ghost is None else (motion.kernel.q(state.ghost), motion.kernel.v(state.ghost))
         found = Document(self._now.settings, self.speed, now.t, now.q, now.v, ghost)
         return document.written(self.lab, found)
@@ -223,10 +228,6 @@ class Simulation:
         self._arrive(then, broken=True)
         if settled:
             self._actions.end_group()
-
-    def _grasp(self, body: int) -> None:
-        actions.require_graspable(self.view, body)
-        self.held = body
 
     def _drag(self, target: np.ndarray) -> None:
         if self.held is None:

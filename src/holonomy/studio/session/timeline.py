@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from holonomy.studio.labs.settings import PAGE, Settings
@@ -40,6 +40,8 @@ class Moment:
     number: int
     index: int
     state: MotionState
+    origin: object = field(default_factory=object)
+    """The same for all moments of one timeline, from one beginning to the next."""
 
     @property
     def segment(self) -> Segment:
@@ -68,7 +70,7 @@ class Moment:
         segments = self.segments
         if index > segment.last:
             segments = (*segments[: self.number], replace(segment, last=index))
-        return Moment(segments, self.number, index, state)
+        return Moment(segments, self.number, index, state, self.origin)
 
     def back(self, steps: int) -> Moment:
         """Earlier, into the segments before where there are any; at the oldest moment it stays there."""
@@ -77,14 +79,14 @@ class Moment:
             number -= 1
             index += self.segments[number].last
         index = max(0, index)
-        return Moment(self.segments, number, index, self.segments[number].trajectory.at(index))
+        return Moment(self.segments, number, index, self.segments[number].trajectory.at(index), self.origin)
 
     def at(self, time: float) -> Moment:
         """The exact state at the step nearest to a time that has been seen."""
         number = max((k for k, segment in enumerate(self.segments) if segment.t0 <= time), default=0)
         segment = self.segments[number]
         index = min(segment.last, max(0, round((time - segment.t0) / segment.motion.dt)))
-        return Moment(self.segments, number, index, segment.trajectory.at(index))
+        return Moment(self.segments, number, index, segment.trajectory.at(index), self.origin)
 
     def with_page(self, text: str) -> Moment:
         """The same motion, past and present, with another text that the page keeps for itself."""
@@ -98,7 +100,7 @@ class Moment:
             past = (*past, replace(self.segment, last=self.index))
             self.segment.trajectory.thin(KEPT_WHEN_LEFT)
         segments = (*past, segment)[-MOST_SEGMENTS:]
-        return Moment(segments, len(segments) - 1, 0, segment.trajectory.start)
+        return Moment(segments, len(segments) - 1, 0, segment.trajectory.start, self.origin)
 
 
 def beginning(segment: Segment) -> Moment:

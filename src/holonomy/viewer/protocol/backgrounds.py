@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from holonomy.viewer.protocol.answers import Answer
+
 
 @dataclass(frozen=True, slots=True)
-class Surface:
+class Surface(Answer):
     r"""A surface coloured by a function; sent when the function changes, never with frames.
 
     Rows of vertices come one after the other. Without `points` it is the unit sphere: vertex j of row i lies at the
@@ -35,7 +37,7 @@ class Surface:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Field(Answer):
     r"""A picture of kind "field": a function of two coordinates as a heat map with contours, behind what moves.
 
     Values are given row by row: row i at the y coordinate \(y_{low} + (y_{high} - y_{low})\, i/(rows-1)\), from the
@@ -85,7 +87,7 @@ class MarkView:
 
 
 @dataclass(frozen=True, slots=True)
-class Curves:
+class Curves(Answer):
     """Lines and marks that do not move; they replace those that were sent before."""
 
     picture: int

@@ -19,6 +19,15 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from holonomy.viewer.protocol import export_formats
+from holonomy.viewer.protocol.answers import (
+    Announced,
+    Answer,
+    Download,
+    Equations,
+    EquationView,
+    Refused,
+    Shared,
+)
 from holonomy.viewer.protocol.backgrounds import Curves, CurveView, Field, MarkView, Surface
 from holonomy.viewer.protocol.catalogue import (
     Catalogue,
@@ -43,17 +52,15 @@ from holonomy.viewer.protocol.notices import (  # fmt: skip
     NOTICES,
     ActionView,
     Alive,
-    Announced,
+    AnyAnswer,
     BodyView,
     CertificateView,
     ChannelView,
     ChoiceView,
     Controls,
     CoordinateView,
-    Download,
     EnergyView,
-    Equations,
-    EquationView,
+    Fault,
     Lab,
     LabEntry,
     LabView,
@@ -63,10 +70,8 @@ from holonomy.viewer.protocol.notices import (  # fmt: skip
     Phase,
     PictureView,
     PlotView,
-    Refused,
     RodView,
     ShapeView,
-    Shared,
     TextView,
     ToggleView,
     Welcome,
@@ -74,17 +79,17 @@ from holonomy.viewer.protocol.notices import (  # fmt: skip
 
 __all__ = [
     "COMMANDS", "FRAME_ARRAYS", "HEADER", "HEADER_FIELDS", "LONGEST_DOCUMENT", "NOTICES", "PROTOCOL", "Act",
-    "ActionView", "Alive", "Announced", "AskEquations", "BodyView", "Cancel", "Catalogue", "CertificateView",
-    "ChannelView", "ChoiceView", "Command", "Controls", "CoordinateView", "CurveView", "Curves", "Download",
-    "DragBegin", "DragEnd", "DragMove", "EnergyView", "EquationView", "Equations", "Export", "Field", "Frame",
-    "FrameFlag", "FrameHeader", "Lab", "LabCard", "LabEntry", "LabView", "MarkView", "Notice", "Option",
-    "ParameterView", "Pause", "Phase", "PictureView", "Play", "PlotView", "PresetView", "Range", "Redo", "Refused",
-    "Reset", "Restore", "RodView", "Seek", "Seen", "SetChoice", "SetParameter", "SetSpeed", "SetText", "SetToggle",
-    "ShapeView", "Share", "Shared", "Step", "StoryView", "Surface", "Text", "TextView", "Thumbnail", "ThumbnailDot",
-    "ThumbnailLine", "ToggleView", "Undo", "Welcome", "pack", "tag", "unpack",
+    "ActionView", "Alive", "Announced", "Answer", "AnyAnswer", "AskEquations", "BodyView", "Cancel", "Catalogue",
+    "CertificateView", "ChannelView", "ChoiceView", "Command", "Controls", "CoordinateView", "CurveView", "Curves",
+    "Download", "DragBegin", "DragEnd", "DragMove", "EnergyView", "EquationView", "Equations", "Export", "Fault",
+    "Field", "Frame", "FrameFlag", "FrameHeader", "Lab", "LabCard", "LabEntry", "LabView", "MarkView", "Notice",
+    "Option", "ParameterView", "Pause", "Phase", "PictureView", "Play", "PlotView", "PresetView", "Range", "Redo",
+    "Refused", "Reset", "Restore", "RodView", "Seek", "Seen", "SetChoice", "SetParameter", "SetSpeed", "SetText",
+    "SetToggle", "ShapeView", "Share", "Shared", "Step", "StoryView", "Surface", "Text", "TextView", "Thumbnail",
+    "ThumbnailDot", "ThumbnailLine", "ToggleView", "Undo", "Welcome", "pack", "tag", "unpack",
 ]  # fmt: skip
 
-PROTOCOL: Final = 3
+PROTOCOL: Final = 4
 """Raised when a page of the last version could misread this one. The page refuses another number."""
 
 LONGEST_DOCUMENT: Final = 49152

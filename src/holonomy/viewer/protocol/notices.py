@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from holonomy.viewer.protocol.answers import Announced, Download, Equations, Refused, Shared
 from holonomy.viewer.protocol.backgrounds import Curves, Field, Surface
 from holonomy.viewer.protocol.catalogue import Catalogue
 
@@ -302,6 +303,19 @@ class CertificateView:
 
 
 @dataclass(frozen=True, slots=True)
+class Fault:
+    """Why the settings that are shown make no motion, for as long as they do not: time is held meanwhile."""
+
+    message: str
+    setting: str
+    """The setting at which the sentence stands; "" where it is none."""
+    start: int
+    """In a text, the first character that is wrong."""
+    end: int
+    """The character after the last wrong one; `start` where the place is known but not its length."""
+
+
+@dataclass(frozen=True, slots=True)
 class Controls:
     """What the controls should show now; sent whenever any of it changes."""
 
@@ -323,63 +337,11 @@ class Controls:
     undo: str | None
     """What undo would take back, in the user's words; null when there is nothing."""
     redo: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A command that could not be carried out, and why, in one sentence."""
-
-    message: str
-    command: str
-    """The `type` of that command, so that the sentence can stand beside its control; "" when there was none."""
-    setting: str = ""
-    """The setting whose value was refused; "" where it is none."""
-    start: int = 0
-    """In a text, the first character that is wrong."""
-    end: int = 0
-    """The character after the last wrong one; `start` where the place is known but not its length."""
-
-
-@dataclass(frozen=True, slots=True)
-class Announced:
-    """Something that the user should know of what was asked for, in one sentence; nothing is wrong."""
-
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """The complete state as a versioned JSON document, for a link or a file; `Restore` restores it bit for bit."""
-
-    document: str
-
-
-@dataclass(frozen=True, slots=True)
-class EquationView:
-    """One displayed formula, or a paragraph of text."""
-
-    title: str
-    latex: str
-    text: str = ""
-    state: str = ""
-    """A document, as `Shared` has one, of the system that the result describes: `Restore` continues with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Equations:
-    """The equations of motion of the present structure, or a sentence that says why there are none to read."""
-
-    revision: int
-    message: str
-    items: tuple[EquationView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Download:
-    """A file is ready: GET `path` (relative to the page) once, soon; the browser keeps it under `filename`."""
-
-    path: str
-    filename: str
+    faults: tuple[Fault, ...] = ()
+    """Why there is no motion of the settings that are shown; empty where the motion is of them."""
+    current: dict[str, int] = field(default_factory=dict)
+    """For each `type` of answer, the number of what one that is up to date is computed from (`Answer.of`); under
+    "history", that of the timeline whose rows are plotted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +349,7 @@ class Alive:
     """Sent when nothing else was for a moment: a page that hears nothing knows that the server has stopped."""
 
 
+AnyAnswer = Refused | Announced | Shared | Equations | Download | Surface | Field | Curves
 Notice = (
     Welcome | Lab | Controls | Refused | Announced | Shared | Equations | Download | Surface | Field | Curves
     | Catalogue | Alive

@@ -106,16 +106,23 @@ def _comment(text: str, indent: str) -> str:
 
 
 def _field_notes(kind: type) -> dict[str, str]:
-    """The strings below fields, which Python does not keep."""
+    """The strings below fields, which Python does not keep; those of inherited fields too."""
+    notes: dict[str, str] = {}
+    for base in reversed([one for one in kind.__mro__ if "__dataclass_fields__" in vars(one) or one is kind]):
+        notes |= _own_notes(base)
+    return notes
+
+
+def _own_notes(kind: type) -> dict[str, str]:
     tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
     body = typing.cast(ast.ClassDef, tree.body[0]).body
     notes: dict[str, str] = {}
     for before, after in itertools.pairwise(body):
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
             if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
-                notes[before.target.id] = after.value.value
+                notes[before.target.id] = inspect.cleandoc(after.value.value)
             elif isinstance(before, ast.Assign) and isinstance(before.targets[0], ast.Name):
-                notes[before.targets[0].id] = after.value.value
+                notes[before.targets[0].id] = inspect.cleandoc(after.value.value)
     return notes
 
 
