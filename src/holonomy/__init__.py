@@ -54,6 +54,7 @@ _ROOMS = {
     "Verlet": "motion",
     "cyclic": "symmetry",
     "noether": "symmetry",
+    "energy_function": "symmetry",
     "jacobi_integral": "symmetry",
     "killing": "symmetry",
     "integrability": "symmetry",
@@ -156,6 +157,7 @@ if TYPE_CHECKING:
     from holonomy.study import lyapunov as lyapunov
     from holonomy.study import section as section
     from holonomy.symmetry import cyclic as cyclic
+    from holonomy.symmetry import energy_function as energy_function
     from holonomy.symmetry import equilibria as equilibria
     from holonomy.symmetry import integrability as integrability
     from holonomy.symmetry import jacobi_integral as jacobi_integral

@@ -1,6 +1,7 @@
 """What a system conserves, and what that is good for: symmetries, reduction, statics, stationary action."""
 
 from holonomy.symmetry.cyclic import cyclic
+from holonomy.symmetry.energy_function import EnergyFunction, energy_function
 from holonomy.symmetry.equilibria import Equilibrium, NormalModes, equilibria, normal_modes
 from holonomy.symmetry.free_rotation import FreeRotation
 from holonomy.symmetry.integrability import Integrability, integrability
@@ -14,6 +15,7 @@ from holonomy.symmetry.routh import ReducedSystem, routh
 
 __all__ = [
     "Conserved",
+    "EnergyFunction",
     "Equilibrium",
     "FreeRotation",
     "Integrability",
@@ -25,6 +27,7 @@ __all__ = [
     "ReducedSystem",
     "StationaryPath",
     "cyclic",
+    "energy_function",
     "equilibria",
     "integrability",
     "jacobi_integral",

@@ -32,6 +32,7 @@ def antiderivative(rate: Callable[[np.ndarray], np.ndarray], at: str) -> tuple[f
             whole = waves / (1j * np.arange(1, len(waves) + 1))
             return mean, (whole.real.copy(), -whole.imag)
     raise ValueError(
-        f"The integrand of the period is not smooth at {at}: the motion comes near an equilibrium, "
-        "where the period is infinite (a separatrix), or near a singularity. Choose another energy."
+        f"The integrand of the period is not smooth enough at {at}: the motion comes near an equilibrium, where the "
+        "period is infinite (a separatrix), near a singularity, or over a kink or a narrow step of the potential. "
+        "Choose another energy."
     )

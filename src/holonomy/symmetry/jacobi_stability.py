@@ -1,8 +1,8 @@
 r"""Stability of a motion from the Jacobi equation of Jacobi's metric.
 
-A motion of energy E is a geodesic of \(2(E - V)g\), with the unit velocity u and the length s as parameter. A field J
+A motion of energy E is a geodesic of \(2(E - V')g\), with the unit velocity u and the length s as parameter. A field J
 that joins it to its neighbours of the same energy satisfies \(\nabla_u\nabla_u J = -R(J, u)u\). With
-\(P = \nabla_u J\) and \(ds/dt = 2(E - V)\) this is a linear equation for (J, P) in the time, whose coefficients are
+\(P = \nabla_u J\) and \(ds/dt = 2(E - V')\) this is a linear equation for (J, P) in the time, whose coefficients are
 known along a run; it is solved by Magnus's formula of order 6, in steps that are short where the motion is slow and the
 metric nearly vanishes.
 
@@ -24,6 +24,7 @@ from holonomy.geometry.geodesic import deviation
 from holonomy.geometry.metric import christoffel
 from holonomy.motion import Run
 from holonomy.symmetry.along_run import pieces
+from holonomy.symmetry.energy_function import energy_values
 from holonomy.systems.parameters import number
 from holonomy.types import Tree, VectorLike
 
@@ -105,11 +106,13 @@ def _given(metric: JacobiMetric, run: Run, start: Any) -> np.ndarray:
 
 def _refuse_other_energies(metric: JacobiMetric, run: Run) -> None:
     kinetic = float(metric.rate(run.q[0])) / 2
-    away = float(np.max(np.abs(np.asarray(run.energy) - float(metric.energy))))
+    system = metric.natural.local.system
+    values = np.asarray(energy_values(system, jnp.asarray(run.t), jnp.asarray(run.q), jnp.asarray(run.v)))
+    away = float(np.max(np.abs(values - float(metric.energy))))
     if away > _SAME_ENERGY * kinetic:
         raise ValueError(
             f"The metric is that of the energy {float(metric.energy):g}, and the run has other energies, "
-            f"{float(run.energy[0]):g} at its start; pass system.energy(t, q0, v0) to hl.jacobi_metric."
+            f"{values[0]:g} at its start; pass hl.energy_function(system)(t, q0, v0) to hl.jacobi_metric."
         )
 
 

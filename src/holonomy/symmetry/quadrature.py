@@ -1,11 +1,11 @@
 r"""One degree of freedom by its energy integral.
 
-With \(E = \frac12 m(q) v^2 + V(q)\) a motion of energy E has \(v = \pm\sqrt{2(E - V)/m}\), and
-\(t = \int dq/v\). Between turning points a and b put \(q = \frac{a + b}2 + \frac{b - a}2\sin\theta\): then
-\(E - V = (q - a)(b - q)\,G(q)\) and \(dt/d\theta = \sqrt{m/(2G)}\) is a smooth function with period \(2\pi\), whose
-Fourier series gives the period and the motion to round-off. Where there is no second turning point the integral is
-taken in pieces (`holonomy.symmetry.escape`). A free rigid body has its own integrals
-(`holonomy.symmetry.free_rotation`).
+The energy function is \(h = \frac12 m(q) v^2 + V'(q)\) with the effective potential \(V' = V - T_0\). Where it has the
+value E a motion has \(v = \pm\sqrt{2(E - V')/m}\), and \(t = \int dq/v\). Between turning points a and b put
+\(q = \frac{a + b}2 + \frac{b - a}2\sin\theta\): then \(E - V' = (q - a)(b - q)\,G(q)\) and
+\(dt/d\theta = \sqrt{m/(2G)}\) is a smooth function with period \(2\pi\), whose Fourier series gives the period and the
+motion to round-off. Where there is no second turning point the integral is taken in pieces
+(`holonomy.symmetry.escape`). A free rigid body has its own integrals (`holonomy.symmetry.free_rotation`).
 """
 
 from __future__ import annotations
@@ -13,26 +13,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, overload
 
-import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import brentq
 
 from holonomy.symmetry.escape import Escape
 from holonomy.symmetry.fourier import antiderivative
 from holonomy.symmetry.free_rotation import FreeRotation, free_rotation
-from holonomy.symmetry.natural import Natural, refuse_not_quadratic, refuse_others
-from holonomy.symmetry.samples import states
+from holonomy.symmetry.natural import Natural, refuse_others
+from holonomy.symmetry.natural_form import refuse_unnatural
+from holonomy.symmetry.turning_points import Well, started, turning_points
 from holonomy.systems import System
 from holonomy.systems.parameters import number
-from holonomy.types import Number, Numbers, Tree, VectorLike
+from holonomy.types import Number, Numbers, VectorLike
 
-_GRID = np.linspace(-10.0, 10.0, 4001)  # where a configuration with positive kinetic energy is looked for
-_REACH = 1e7  # of the first step: a motion that gets so far is not bounded
-_RATIO = 0.005  # by which steps grow: a barrier narrower than this part of its distance from the start is not seen
-_TURN = np.linspace(0.0, 2 * np.pi, 20001)[1:]  # where a barrier in the way of an angle is looked for
 _NEAR = 0.1  # of the half width: nearer to a turning point E - V is an integral of its slope, which cancels nothing
 _LEGENDRE = np.polynomial.legendre.leggauss(24)
 
@@ -78,10 +72,12 @@ def quadrature(system: System, energy: None = None, *, start: tuple[VectorLike, 
 def quadrature(
     system: System, energy: Number | None = None, start: Number | tuple[VectorLike, VectorLike] | None = None
 ) -> Quadrature | FreeRotation:
-    """The motion of one degree of freedom with a given energy (Jacobi's integral), by the energy integral.
+    """The motion of one degree of freedom with a given energy, by the energy integral.
 
-    **Arguments:** `start`, a position that the motion passes, needed where the potential has several wells; by default
-    the place between -10 and 10 where the kinetic energy is largest. Other dimensions reduce to one by `hl.routh`.
+    **Arguments:** `energy`, the value of the energy function h = v·∂L/∂v − L, `hl.energy_function(system)(t, q, v)`,
+    which is `system.energy(t, q, v)` where positions do not depend on the time; `start`, a position that the motion
+    passes or where it turns, needed where the potential has several wells; by default the place between -10 and 10
+    where the kinetic energy is largest. Other dimensions reduce to one by `hl.routh`.
     For a free rigid body, a system on SO3, `start` is a state (q, v), which has the energy; its rotations follow from
     elliptic functions and one integral.
 
@@ -98,15 +94,14 @@ def quadrature(
             f"{', '.join(system.names)}. Leave out cyclic coordinates with hl.routh first."
         )
     refuse_others(system, "hl.quadrature")
-    sample = states(system, 1)[0][1]
-    refuse_not_quadratic(system.local(jnp.asarray(sample)), sample, "hl.quadrature")
+    refuse_unnatural(system, "hl.quadrature", turning=False)
     if energy is None:
-        raise ValueError("Pass the energy of the motion, such as system.energy(0.0, q, v).")
+        raise ValueError("Pass the energy of the motion, hl.energy_function(system)(0.0, q, v).")
     value = float(number("energy", energy))
-    well = _Well(Natural(system.local(jnp.asarray(sample))), value)
-    at = _started(well, start)
-    angle = system.coordinates[0].kind == "angle"
-    low, high = _turning(well, at, -1.0, angle), _turning(well, at, 1.0, angle)
+    well = Well(Natural(system.local(jnp.zeros(1))), value)
+    at = started(well, start)
+    angle = system.coordinates[0].kind == "angle" and well.turns(at)
+    low, high = turning_points(well, at, angle)
     if np.isfinite(low) and np.isfinite(high):
         clock = _Clock.between(well, low, high)
         return Quadrature(value, "oscillation", (low, high), clock.period, at, clock)
@@ -123,86 +118,11 @@ def _state(start: Any) -> Any:
     return start
 
 
-class _Well(eqx.Module):
-    """The kinetic energy E - V of a motion as a function of the position, and the mass."""
-
-    natural: Natural
-    energy: float
-
-    def kinetic(self, q: Any) -> np.ndarray:
-        """E - V at many positions."""
-        return np.asarray(_looked_at(self.natural, jnp.asarray(q, float))[0]) + self.energy
-
-    def slope(self, q: Any) -> np.ndarray:
-        """The derivative of E - V."""
-        return np.asarray(_looked_at(self.natural, jnp.asarray(q, float))[1])
-
-    def mass(self, q: Any) -> np.ndarray:
-        """The mass."""
-        return np.asarray(_looked_at(self.natural, jnp.asarray(q, float))[2])
-
-
-@jax.jit
-def _one(natural: Natural, q: Tree) -> Tree:
-    value, slope = jax.value_and_grad(lambda x: natural.rest(x[None]))(q)
-    return value, slope, natural.metric(q[None])[0, 0]
-
-
-@eqx.filter_jit
-def _looked_at(natural: Natural, q: Tree) -> Tree:
-    return jax.vmap(lambda x: _one(natural, x))(q)
-
-
-def _started(well: _Well, start: Any) -> float:
-    if start is not None:
-        at = float(number("start", start))
-        kinetic = float(well.kinetic([at])[0])
-        if not kinetic > 0:
-            raise ValueError(
-                f"The energy {well.energy:g} is not above the potential {well.energy - kinetic:g} at start = {at:g}: "
-                "no motion of this energy gets there."
-            )
-        return at
-    kinetic = well.kinetic(_GRID)
-    kinetic = np.where(np.isfinite(kinetic), kinetic, -np.inf)
-    best = int(np.argmax(kinetic))
-    if not kinetic[best] > 0:
-        raise ValueError(
-            f"The energy {well.energy:g} is below the potential, whose least value between -10 and 10 is "
-            f"{well.energy - kinetic[best]:g}: there is no such motion there. Pass a larger energy, or start=."
-        )
-    return float(_GRID[best])
-
-
-def _turning(well: _Well, at: float, side: float, angle: bool) -> float:
-    """The first place on one side where the kinetic energy vanishes; infinite where there is none."""
-    first = 1e-3 * max(abs(at), 1.0)
-    count = int(np.ceil(np.log(_REACH) / _RATIO))
-    # within a full turn for an angle, else steps that grow with the distance
-    away = _TURN if angle else first * np.expm1(_RATIO * np.arange(1, count + 1)) / _RATIO
-    places = at + side * away
-    values = well.kinetic(places)
-    out = ~(values > 0)
-    if not np.any(out):
-        return side * float("inf")
-    k = int(np.argmax(out))
-    inside = at if k == 0 else float(places[k - 1])
-    outside = float(places[k])
-    if not np.isfinite(values[k]):
-        raise ValueError(
-            f"The potential is not finite at q = {outside:g}, so that a motion from {at:g} may fall into a "
-            "singularity; pass another start= or energy."
-        )
-    options: Any = {"xtol": 1e-15, "rtol": 1e-15}
-    root: Any = brentq(lambda x: float(well.kinetic([x])[0]), inside, outside, **options)
-    return float(root)
-
-
 @dataclass(frozen=True)
 class _Clock:
     """The time as a Fourier series of an angle: t = c₀θ + Σ (aₖ cos kθ + bₖ sin kθ) up to a constant."""
 
-    well: _Well
+    well: Well
     middle: float
     half: float  # zero for a rotation, whose angle is the coordinate
     mean: float
@@ -215,14 +135,14 @@ class _Clock:
         return 2 * np.pi * self.mean
 
     @staticmethod
-    def between(well: _Well, low: float, high: float) -> _Clock:
+    def between(well: Well, low: float, high: float) -> _Clock:
         """An oscillation."""
         middle, half = 0.5 * (low + high), 0.5 * (high - low)
         mean, waves = antiderivative(lambda theta: _rate(well, low, high, theta), f"the energy {well.energy:g}")
         return _Clock(well, middle, half, mean, *waves)
 
     @staticmethod
-    def turning(well: _Well, start: float) -> _Clock:
+    def turning(well: Well, start: float) -> _Clock:
         """A rotation."""
 
         def rate(theta: np.ndarray) -> np.ndarray:
@@ -267,13 +187,14 @@ class _Clock:
             share = (q - self.middle) / self.half
             if not abs(share) <= 1 + 1e-12:
                 raise ValueError(f"The motion does not reach q = {q:g}.")
-            theta = np.arcsin(np.clip(share, -1.0, 1.0))
+            # the difference above is rounded, which near its ends the arcsine would enlarge to its square root
+            theta = np.arcsin(np.sign(share) if abs(share) > 1 - 1e-15 else share)
         else:
             theta = (q - self.middle) % (2 * np.pi)
         return float(self._time(np.asarray(theta)) - self._time(np.asarray(self._first)))
 
 
-def _rate(well: _Well, low: float, high: float, theta: np.ndarray) -> np.ndarray:
+def _rate(well: Well, low: float, high: float, theta: np.ndarray) -> np.ndarray:
     """dt/dθ between turning points."""
     half = 0.5 * (high - low)
     # the distances to the turning points without cancellation

@@ -12,14 +12,18 @@ import numpy as np
 import holonomy as hl
 from holonomy.notation import symbol
 from holonomy.show.analysis import reduction
+from holonomy.show.analysis.energy import energy_items, number, time_free
 from holonomy.show.analysis.item import Item
+from holonomy.show.analysis.statements import say
 from holonomy.show.analysis.statics import at_rest
+from holonomy.symmetry import EnergyFunction
 from holonomy.systems import System
 from holonomy.systems.equations.derive import Equations
 from holonomy.trace.lowering.statements import Unsupported
 
 _PARTS: Final = {
     "energy": "Lagrangian",
+    "forces": "Generalised forces",
     "constraints": "Equations of the constraints",
     "lagrange": "Lagrange's equations",
     "acceleration": "Accelerations",
@@ -31,6 +35,8 @@ _ALGEBRAS: Final = 4
 """Coordinates up to which all symmetries are looked for, which takes some seconds with more."""
 _SHOWN: Final = 8
 """Equilibria that are listed."""
+_RANK: Final = 1e-9
+"""Of the largest entry of the normals: singular values below it are taken for zero."""
 
 
 def analyse(system: System, q: Any, v: Any, t: float = 0.0) -> tuple[Item, ...]:
@@ -40,24 +46,27 @@ def analyse(system: System, q: Any, v: Any, t: float = 0.0) -> tuple[Item, ...]:
     """
     at, moving = np.asarray(q, float), np.asarray(v, float)
     derived = _equations(system)
+    known = None if isinstance(derived, str) else derived
+    energy = hl.energy_function(system)
     parts: list[Iterator[Item]] = [
         _configuration(system, at, t),
-        _derived(system, derived),
+        _derived(derived),
+        energy_items(energy, at, moving, t, known),
         _constraints(system, at, t),
-        _statics(system, at),
-        _conserved(system, at, moving, t, derived),
-        reduction.items(system, at, moving, t, None if isinstance(derived, str) else derived),
+        _statics(system, energy, at),
+        _conserved(system, energy, at, moving, t, known),
+        reduction.items(system, energy, at, moving, t, known),
     ]
     return tuple(item for part in parts for item in part)
 
 
 def _equations(system: System) -> Equations | str:
     if len(system.names) > _READABLE:
-        return f"The equations of {len(system.names)} coordinates are too long to read and are not derived."
+        return say("too long", count=len(system.names))
     try:
         return system.equations()
     except (ValueError, Unsupported) as error:
-        return f"The equations cannot be written out: {error}"
+        return say("not written", reason=error)
 
 
 def _configuration(system: System, q: np.ndarray, t: float) -> Iterator[Item]:
@@ -67,17 +76,29 @@ def _configuration(system: System, q: np.ndarray, t: float) -> Iterator[Item]:
     space = "×".join(factors) if system.flat else str(system.space)
     named = {"S¹": "a circle", "S¹×S¹": "a torus", "S¹×R": "a cylinder"}.get("×".join(factors), "")
     names = ", ".join(map(symbol, system.names))
-    sentence = f"Coordinates {names}; without constraints the configuration space is {space}"
-    sentence += f" ({named})." if named and system.flat else "."
-    held = system.constraints.equations.counts
-    free = int(system.dof(t, jnp.asarray(q)))
-    if held[0]:
-        sentence += f" {_counted(held[0], 'constraint')} on positions: a surface of dimension {free + held[1]} in it."
-    sentence += f" Degrees of freedom: {free}."
-    yield Item("Configuration space", sentence)
+    named = named if system.flat else ""
+    sentences = [say("space named" if named else "space", names=names, space=space, named=named)]
+    held, walls = system.constraints.equations, system.constraints.walls
+    if held.counts[0]:
+        moving = any(f.depends_on(0, (np.float64(t), q, *system.last)) for f in held.holonomic)
+        which = "moving surface" if moving else "surface"
+        dim = system.space.dim - _rank(system, q, t)
+        sentences.append(say(which, constraints=_counted(held.counts[0], "constraint"), dim=dim))
+    if walls.unilateral:
+        count = sum(int(np.size(f(jnp.asarray(t, float), jnp.asarray(q), *system.last))) for f in walls.unilateral)
+        sentences.append(say("walls", walls=_counted(count, "wall"), s="s" if count == 1 else ""))
+    sentences.append(say("freedom", dof=int(system.dof(t, jnp.asarray(q)))))
+    yield Item("Configuration space", " ".join(sentences))
 
 
-def _derived(system: System, equations: Equations | str) -> Iterator[Item]:
+def _rank(system: System, q: np.ndarray, t: float) -> int:
+    """How many of the constraints on positions are independent at q."""
+    local = system.local(jnp.asarray(q))
+    normals = np.asarray(jax.jacfwd(lambda y: local.holonomic(jnp.asarray(t, float), y))(local.origin))
+    return int(np.linalg.matrix_rank(normals, tol=_RANK * np.max(np.abs(normals), initial=0.0)))
+
+
+def _derived(equations: Equations | str) -> Iterator[Item]:
     if isinstance(equations, str):
         yield Item("Equations of motion", equations)
         return
@@ -103,55 +124,50 @@ def _constraints(system: System, q: np.ndarray, t: float) -> Iterator[Item]:
     except ValueError as error:
         yield Item("Constraints on velocities", str(error))
         return
-    sentence = f"They are {found!r}."
+    sentence = say("velocity constraints", found=repr(found))
     if found.kind == "nonholonomic":
-        sentence += (
-            f" Brackets of the allowed velocities span spaces of the dimensions {found.growth} at the start; of "
-            f"{len(q)} coordinates, {found.growth[-1]} can be changed independently."
-        )
+        sentence += " " + say("reached", growth=found.growth, count=len(q), last=found.growth[-1])
     yield Item("Constraints on velocities", sentence)
 
 
-def _statics(system: System, q: np.ndarray) -> Iterator[Item]:
-    if not system.autonomous or not system.flat:
+def _statics(system: System, energy: EnergyFunction, q: np.ndarray) -> Iterator[Item]:
+    if not system.flat:
+        return
+    if not time_free(system, energy):
+        yield Item("Equilibria", say("no rest"))
         return
     found = at_rest(system, q)
-    if not found:
-        yield Item("Equilibria", "None was found from the start, from angles of 0 and π, and from random guesses.")
-        return
-    lines = [_equilibrium(system, e) for e in found[:_SHOWN]]
+    lines = [_equilibrium(system, e) for e in found[:_SHOWN]] if found else [say("no equilibrium")]
     yield Item("Equilibria", " ".join(lines))
 
 
 def _equilibrium(system: System, at: Any) -> str:
-    place = ", ".join(f"{symbol(n)} = {_number(x)}" for n, x in zip(system.names, at.q, strict=True))
-    words = {"stable": "stable", "unstable": "unstable", "undecided": "not decided by the linear motion"}
-    sentence = f"{place}: {words[at.stability]}"
+    place = ", ".join(f"{symbol(n)} = {number(x)}" for n, x in zip(system.names, at.q, strict=True))
     rates: Any = np.asarray(at.eigenvalues)
     waves = np.unique(np.round(np.abs(rates.imag[np.abs(rates.real) < 1e-9 * (1 + np.abs(rates.imag))]), 9))
     waves = waves[waves > 1e-9]
     if at.stability == "stable" and waves.size:
-        sentence += f", small vibrations of angular frequency {', '.join(_number(w) for w in waves)} rad/s"
-    if at.stability == "unstable":
-        sentence += f", growth rate {_number(float(np.max(rates.real)))} s⁻¹"
+        sentence = say("stable with frequencies", place=place, rates=", ".join(number(w) for w in waves))
+    elif at.stability == "unstable" and np.max(rates.real) > 0:
+        sentence = say("unstable with rate", place=place, rate=number(float(np.max(rates.real))))
+    else:
+        sentence = say(at.stability, place=place)
     if len(at.multipliers):
-        sentence += f", multipliers {', '.join(_number(x) for x in at.multipliers)}"
-    return sentence + "."
+        sentence += " " + say("multipliers", values=", ".join(number(x) for x in at.multipliers))
+    return sentence
 
 
-def _conserved(system: System, q: np.ndarray, v: np.ndarray, t: float, equations: Equations | str) -> Iterator[Item]:
+def _conserved(
+    system: System, energy: EnergyFunction, q: np.ndarray, v: np.ndarray, t: float, equations: Equations | None
+) -> Iterator[Item]:
     sentences: list[str] = []
     rows: list[tuple[str, str]] = []
-    try:
-        energy = hl.jacobi_integral(system)
-        sentences.append(f"Jacobi's integral, here {_number(float(energy(t, q, v)))} J.")
-    except ValueError as error:
-        sentences.append(f"No energy: {error}")
-    cyclic = hl.cyclic(system)
-    for name in cyclic:
+    if energy.conserved:
+        sentences.append(say("h conserved", value=number(float(energy(t, q, v)))))
+    for name in hl.cyclic(system):
         value = float(system.momentum(t, q, v)[system.names.index(name)])
-        sentences.append(f"The momentum of the cyclic coordinate {symbol(name)}, here {_number(value)}.")
-        if not isinstance(equations, str):
+        sentences.append(say("cyclic", name=symbol(name), value=number(value)))
+        if equations is not None:
             rows.append(reduction.momentum_row(system, equations, name))
     if len(system.names) <= _ALGEBRAS:
         sentences += _symmetries(system)
@@ -164,8 +180,8 @@ def _symmetries(system: System) -> list[str]:
     except (ValueError, Unsupported, np.linalg.LinAlgError):
         return []
     if not found.dim:
-        return ["No continuous symmetry of positions."]
-    return [f"Continuous symmetries of positions: {found.dim}, with the algebra {found.algebra}."]
+        return [say("no symmetry")]
+    return [say("symmetries", dim=found.dim, algebra=found.algebra)]
 
 
 def _counted(n: int, word: str) -> str:
@@ -174,7 +190,3 @@ def _counted(n: int, word: str) -> str:
 
 def _power(n: int) -> str:
     return "" if n == 1 else str(n).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def _number(x: float) -> str:
-    return f"{x:.6g}" if abs(x) > 1e-12 else "0"

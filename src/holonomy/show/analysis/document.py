@@ -28,7 +28,8 @@ img {{ max-width: 100%; background: white; }}
   html {{ background: {DARK.paper}; color: {DARK.ink}; }} .formula svg {{ filter: invert(1); }}
 }}
 """
-_SIGNS: Final = {letter: f"\\{name}" for name, letter in GREEK.items()} | {"×": r"\times", "−": "-", "⁻": "^{-}"}
+_SIGNS: Final = {letter: f"\\{name}" for name, letter in GREEK.items()}
+_SIGNS.update({"×": r"\times", "−": "-", "⁻": "^{-}", "′": "'", "∂": r"\partial", "·": r"\cdot"})
 _SIGNS.update({digit: f"_{{{place}}}" for place, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")})
 _SIGNS.update({digit: f"^{{{place}}}" for place, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
 
@@ -47,13 +48,18 @@ def write(path: Path, title: str, items: Sequence[Item], figures: Mapping[str, F
             with files.whole(place) as part:
                 figure.savefig(part)
             written.append(place)
-    pictures = {name: f"{path.stem}-{name}.png" for name in figures}
+    pictures = {caption(figure, name): f"{path.stem}-{name}.png" for name, figure in figures.items()}
     if path.suffix == ".html":
         text = _html(title, items, figures)
     else:
         text = (_markdown if path.suffix == ".md" else _latex)(title, items, pictures)
     files.write(path, text.encode("utf-8"))
     return [path, *written]
+
+
+def caption(figure: Figure, name: str) -> str:
+    """What a picture shows, in the words of its label; its name where it has none."""
+    return str(figure.get_label()) or name
 
 
 def markdown(title: str, items: Sequence[Item]) -> str:
@@ -69,7 +75,7 @@ def _markdown(title: str, items: Sequence[Item], pictures: Mapping[str, str]) ->
             parts.append(item.text)
         if item.formulas:
             parts.append(f"$$\n{item.latex}\n$$")
-    parts += [f"![{name}]({file})" for name, file in pictures.items()]
+    parts += [f"![{said}]({file})" for said, file in pictures.items()]
     return "\n\n".join(parts) + "\n"
 
 
@@ -85,8 +91,8 @@ def _latex(title: str, items: Sequence[Item], pictures: Mapping[str, str]) -> st
         if item.formulas:
             parts.append(f"\\[\n{item.latex}\n\\]")
     parts += [
-        f"\\begin{{center}}\\includegraphics[width=0.9\\linewidth]{{{file}}}\\end{{center}}"
-        for file in pictures.values()
+        f"\\begin{{center}}\\includegraphics[width=0.9\\linewidth]{{{file}}}\\\\{_plain(said)}\\end{{center}}"
+        for said, file in pictures.items()
     ]
     return "\n\n".join([*parts, "\\end{document}"]) + "\n"
 
@@ -109,7 +115,9 @@ def _html(title: str, items: Sequence[Item], figures: Mapping[str, Figure]) -> s
         data = io.BytesIO()
         figure.savefig(data, format="png")
         picture = base64.b64encode(data.getvalue()).decode()
-        parts.append(f'<img alt="{escape(name)}" src="data:image/png;base64,{picture}">')
+        said = caption(figure, name)
+        parts.append(f'<img alt="{escape(said)}" src="data:image/png;base64,{picture}">')
+        parts += [f"<p>{escape(said)}</p>"] if said != name else []
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n' + "\n".join(parts) + "\n</body></html>\n"
 

@@ -11,11 +11,15 @@ import numpy as np
 
 import holonomy as hl
 from holonomy import notation
+from holonomy.show.analysis.energy import time_free
+from holonomy.show.analysis.statements import say
 from holonomy.show.analysis.statics import at_rest
 from holonomy.show.figure import new_figure
-from holonomy.show.labels import above_right, label_of, symbol_of
+from holonomy.show.labels import above_right, label_of, symbol_of, wrapped
 from holonomy.show.style import style
+from holonomy.symmetry.energy_function import energy_value
 from holonomy.systems import System
+from holonomy.systems.quantities import ambient_acceleration
 from holonomy.viewer.palette import LIGHT
 
 if TYPE_CHECKING:
@@ -35,7 +39,7 @@ def figures(system: System, run: hl.Run, over: tuple[str, float, float] | None =
     found: dict[str, Figure] = {}
     if len(run.t) > 1 and np.all(np.isfinite(run.q)):
         found["motion"] = run.plot()
-        if len(system.names) == 1 and system.flat and system.autonomous and not system.forces:
+        if len(system.names) == 1 and system.flat and not system.constraints.equations.total:
             found["phase"] = phase_portrait(system, run)
         if np.shape(run.multipliers)[-1]:
             found["multipliers"] = multipliers(run)
@@ -46,25 +50,50 @@ def figures(system: System, run: hl.Run, over: tuple[str, float, float] | None =
 
 
 def phase_portrait(system: System, run: hl.Run) -> Figure:
-    """Curves of constant energy in the plane of a coordinate and its rate, with the motion of the run."""
+    """The plane of a coordinate and its rate, with the motion of the run over what holds of all motions.
+
+    Where h is conserved these are curves of constant h. Elsewhere they would be curves that every motion crosses, so
+    trajectories are drawn, or where the system depends on the time its directions of motion at the first time. The
+    label of the figure says which.
+    """
+    energy, t = hl.energy_function(system), float(run.t[0])
+    fixed = time_free(system, energy)
     name, kind = system.names[0], system.coordinates[0].kind
     q, v = np.asarray(run.q)[:, 0], np.asarray(run.v)[:, 0]
-    middle, width = (0.0, np.pi) if kind == "angle" else (0.5 * (q.min() + q.max()), max(np.ptp(q), 1e-3))
-    height = 1.6 * max(float(np.max(np.abs(v))), 1e-3)
-    across, up = np.meshgrid(np.linspace(middle - width, middle + width, _SIDE), np.linspace(-height, height, _SIDE))
-    energy = jax.jit(jax.vmap(lambda x, w: system.energy(0.0, x[None], w[None])))
-    levels = np.asarray(energy(jnp.asarray(across.ravel()), jnp.asarray(up.ravel()))).reshape(across.shape)
+    turns = kind == "angle"
+    middle, width = (0.0, np.pi) if turns else (0.5 * (q.min() + q.max()), 0.55 * np.ptp(q))
+    width = width or max(abs(middle), 1.0)
+    height = 1.6 * float(np.max(np.abs(v))) or 1.0
+    sides = np.linspace(middle - width, middle + width, _SIDE), np.linspace(-height, height, _SIDE)
+    across, up = np.meshgrid(*sides)
     with style(palette=LIGHT):
-        figure = new_figure(6.0, 4.6)
+        figure = new_figure(6.0, 4.9)
         axes: Any = figure.add_subplot()
-        seen = np.where(np.isfinite(levels), levels, np.nan)
-        axes.contour(across, up, seen, np.nanpercentile(seen, np.linspace(1, 99, _LEVELS)), colors=LIGHT.faint)
-        turned = q - 2 * np.pi * np.round(q / (2 * np.pi)) if kind == "angle" else q
-        turned = np.where(np.abs(np.diff(turned, prepend=turned[0])) > np.pi, np.nan, turned)
-        axes.plot(turned, v)
+        if energy.conserved:
+            said = "portrait with walls" if system.constraints.walls.unilateral else "portrait of motions"
+            levels = _grid(lambda x, w: energy_value(system, jnp.asarray(t), x[None], w[None]), across, up)
+            seen = np.where(np.isfinite(levels), levels, np.nan)
+            wanted = np.unique(np.nanpercentile(seen, np.linspace(1, 99, _LEVELS)))
+            axes.contour(across, up, seen, wanted, colors=LIGHT.faint, linestyles="solid")
+        else:
+            said = "portrait of trajectories" if fixed else "portrait at a time"
+            pull = _grid(lambda x, w: ambient_acceleration(system, jnp.asarray(t), x[None], w[None])[0], across, up)
+            axes.streamplot(*sides, up, np.where(np.isfinite(pull), pull, np.nan), color=LIGHT.faint, linewidth=0.9)
+        axes.plot(wrapped(q) if turns else q, v)
+        axes.set_xlim(sides[0][0], sides[0][-1])
+        axes.set_ylim(-height, height)
         axes.set_xlabel(label_of(run, name))
         axes.set_ylabel(label_of(run, f"{name}_dot"))
+        words = say(said, time=f"{t:g}")
+        axes.set_title(words)
+        figure.set_label(words)
     return figure
+
+
+def _grid(function: Any, across: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """The values of a function of a position and a velocity at the points of a grid."""
+    values = jax.jit(jax.vmap(function))(jnp.asarray(across.ravel()), jnp.asarray(up.ravel()))
+    return np.asarray(values).reshape(across.shape)
 
 
 def multipliers(run: hl.Run) -> Figure:

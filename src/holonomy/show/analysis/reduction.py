@@ -9,31 +9,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import jax.numpy as jnp
 import numpy as np
 import sympy as sp
 
 import holonomy as hl
 from holonomy.notation import symbol
+from holonomy.show.analysis.energy import time_free
 from holonomy.show.analysis.item import Item
+from holonomy.show.analysis.statements import say
+from holonomy.symmetry import EnergyFunction
+from holonomy.symmetry.turning_points import FARTHEST, LOOKED_AT
 from holonomy.systems import System
 from holonomy.systems.equations.derive import Equations
 from holonomy.systems.equations.symbols import Names
 
 _SAID: Final = {sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.sinh, sp.cosh, sp.tanh, sp.exp, sp.log}
 """Functions that formulas of scenes have under the same name; roots are powers."""
-_ASIDE: Final = 1e-4
+_FLAT: Final = 1e-12
+"""Of the inverse metric: curvatures below are rounding of zero."""
 _LONGEST: Final = 1500
 """Characters of a Lagrangian that a person still reads."""
 
 
-def items(system: System, q: np.ndarray, v: np.ndarray, t: float, equations: Equations | None) -> Iterator[Item]:
+def items(
+    system: System, energy: EnergyFunction, q: np.ndarray, v: np.ndarray, t: float, equations: Equations | None
+) -> Iterator[Item]:
     """Routh's reduction, quadrature, Jacobi's metric, each where it applies."""
     cyclic = hl.cyclic(system)
     if cyclic and len(cyclic) < len(system.names):
         yield _routh(system, cyclic, q, v, t, equations)
-    yield from _quadrature(system, q, v, t)
-    if len(system.names) == 2:
-        yield from _jacobi(system, q, v, t)
+    if len(system.names) == 1 and system.flat and not system.constraints.equations.total:
+        yield Item("Quadrature", _solved(system, q, v, t, symbol(system.names[0])))
+    if len(system.names) == 2 and system.flat:
+        yield from _jacobi(system, energy, q, v, t)
 
 
 def momentum_row(system: System, equations: Equations, name: str) -> tuple[str, str]:
@@ -50,12 +59,12 @@ def _routh(
     kept = [name for name in system.names if name not in cyclic]
     letters = ", ".join(symbol(name) for name in cyclic)
     others = ", ".join(symbol(name) for name in kept)
-    sentence = f"With the momentum of {letters} constant, the motion of {others} is a system of its own."
+    sentence = say("reduced", cyclic=letters, kept=others)
     title = "Routh's reduction"
     try:
         reduced = hl.routh(system, values)
     except ValueError as error:
-        return Item(title, f"{sentence} {error}")
+        return Item(title, say("not reduced", cyclic=letters, reason=error))
     extra = _reduced_quadrature(reduced, kept, system, q, v, t)
     if equations is None or system.forces or system.constraints:
         return Item(title, sentence + extra)
@@ -114,48 +123,39 @@ def _reduced_quadrature(reduced: Any, kept: list[str], system: System, q: np.nda
     if len(kept) != 1:
         return ""
     i = system.names.index(kept[0])
-    sentence = _solved(reduced, q[[i]], v[[i]], t, symbol(kept[0]))
-    return f" It has one degree of freedom. {sentence}"
-
-
-def _quadrature(system: System, q: np.ndarray, v: np.ndarray, t: float) -> Iterator[Item]:
-    if len(system.names) == 1 and not system.constraints:
-        yield Item("Quadrature", _solved(system, q, v, t, symbol(system.names[0])))
+    return f" {say('one degree')} {_solved(reduced, q[[i]], v[[i]], t, symbol(kept[0]))}"
 
 
 def _solved(system: System, q: np.ndarray, v: np.ndarray, t: float, letter: str) -> str:
     """The motion of one degree of freedom from the state by its energy integral, in a sentence."""
+    energy = hl.energy_function(system)
+    if time_free(system, energy) and not v.any() and not np.any(np.asarray(system.acceleration(t, q, v))):
+        return say("at rest", name=letter)
     try:
-        energy = float(system.energy(t, q, v))
-        start = float(q[0])
-        if not v.any():  # a turning point: the motion passes near by, on the side to which it is pushed
-            start += _ASIDE * (1.0 + abs(start)) * float(np.sign(system.acceleration(t, q, v)[0]))
-        found = hl.quadrature(system, energy, start=start)
+        value = float(energy(t, q, v))
+        found = hl.quadrature(system, value, start=float(q[0]))
     except ValueError as error:
-        return f"Its energy integral: {error}"
+        return say("no integral", reason=error)
     low, high = found.turning
-    if found.kind == "oscillation":
-        return (
-            f"The energy integral gives an oscillation of {letter} between {low:.9g} and {high:.9g} with the period "
-            f"{found.period:.9g} s."
-        )
-    if found.kind == "rotation":
-        return f"The energy integral gives a rotation of {letter} with the period {found.period:.9g} s."
-    return f"The motion of {letter} with this energy is not bounded."
+    if found.kind == "unbounded":
+        return say("unbounded", name=letter, far=f"{FARTHEST:g}")
+    which = {"low": f"{low:.9g}", "high": f"{high:.9g}", "period": f"{found.period:.9g}", "count": LOOKED_AT}
+    return say(found.kind, name=letter, **which)
 
 
-def _jacobi(system: System, q: np.ndarray, v: np.ndarray, t: float) -> Iterator[Item]:
+def _jacobi(system: System, energy: EnergyFunction, q: np.ndarray, v: np.ndarray, t: float) -> Iterator[Item]:
+    title = "Jacobi's metric"
     try:
-        energy = float(system.energy(t, q, v))
-        metric = hl.jacobi_metric(system, energy)
-        curved = float(metric.curvature.gaussian(q))
-    except ValueError:
+        value = float(energy(t, q, v))
+        metric = hl.jacobi_metric(system, value)
+        curved = float(metric.curvature.gaussian(q)) if v.any() else np.nan
+    except ValueError as error:
+        yield Item(title, say("no metric", reason=error))
         return
-    if not np.isfinite(curved):
+    if not np.isfinite(curved):  # at rest, where the metric vanishes
         return
-    which = "part" if curved < 0 else "approach each other"
-    yield Item(
-        "Jacobi's metric",
-        f"Paths of the energy {energy:.6g} J are geodesics of 2(E − V)g. Its curvature at the start is {curved:.6g}: "
-        f"near-by motions of this energy {which} there.",
-    )
+    # lengths of the metric are actions, and curvatures their inverse squares
+    size = float(jnp.max(jnp.abs(jnp.linalg.inv(metric(q)))))
+    which = "flat" if abs(curved) <= _FLAT * size else "part" if curved < 0 else "approach"
+    sentence = say("geodesics", value=f"{value:.6g}", curvature=f"{curved:.6g}")
+    yield Item(title, f"{sentence} {say(which)}")

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import sympy as sp
 
+from holonomy import notation
 from holonomy.systems.equations import code
+from holonomy.systems.equations.energies import Energies, leaf_number, read
 from holonomy.systems.equations.symbols import Names
-from holonomy.trace.lowering.scalarise import scalarise
-from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.symbolic.angles import contract, sines
 from holonomy.trace.symbolic.lagrange import Lagrange, Variables
 from holonomy.trace.symbolic.polynomial import Poly
@@ -38,8 +37,10 @@ class Symbolic:
     array's first element is `name_1`). `lagrange` are Lagrange's equations, one `Eq` per coordinate, with `multipliers`
     on the right where there are `constraints` (each an `Eq`, holonomic ones first). `kinetic`, `potential` and `T2`,
     `T1`, `T0` are known where the system was made of positions or a metric; for a Lagrangian, T2 and T1 are its parts
-    of second and first degree in the velocities and `potential` is minus the rest, T0 with it. `accelerations`,
-    `hamiltonian` and `hamilton` are None where they are too long to read or do not exist.
+    of second and first degree in the velocities and `potential` is minus the rest, T0 with it. `energy_function` is
+    v·∂L/∂v − L and `effective_potential` V − T0, minus L at rest. What is not quadratic in the velocities has none of
+    these but `energy_function`. `accelerations`, `hamiltonian` and `hamilton` are None where they are too long to read
+    or do not exist.
     """
 
     t: sp.Symbol
@@ -53,6 +54,8 @@ class Symbolic:
     T2: sp.Expr | None
     T1: sp.Expr | None
     T0: sp.Expr | None
+    energy_function: sp.Expr
+    effective_potential: sp.Expr | None
     momenta: tuple[sp.Expr, ...]
     mass_matrix: sp.Matrix
     forces: tuple[sp.Expr, ...]
@@ -91,7 +94,7 @@ class Equations:
         return tuple(dict.fromkeys(line.part for line in self.lines))
 
     def part(self, *names: str) -> str:
-        """The LaTeX of some parts: "energy", "constraints", "lagrange", "acceleration", "hamilton"."""
+        """The LaTeX of some parts: "energy", "forces", "constraints", "lagrange", "acceleration", "hamilton"."""
         for name in names:
             if name not in self.parts:
                 raise ValueError(f"These equations have the parts {', '.join(self.parts)}; got {name!r}.")
@@ -147,11 +150,13 @@ class Derivation:
         self.names = Names(system)
         self.a = [ring.leaf(("a", i)) for i in range(n)]
         self.p = [ring.leaf(("p", i)) for i in range(n)]
-        rates = {_number(x): rank for rank, group in enumerate((self.p, at.v, self.a)) for x in group}
-        moving = frozenset([_number(x) for x in (at.t, *at.q, *at.v, *self.a, *self.p)])
+        rates = {leaf_number(x): rank for rank, group in enumerate((self.p, at.v, self.a)) for x in group}
+        moving = frozenset([leaf_number(x) for x in (at.t, *at.q, *at.v, *self.a, *self.p)])
         self.writer = Writer(ring, self.names.of, moving, rates)
-        self._velocities = frozenset(_number(x) for x in at.v)
-        self._energies()
+        self._velocities = frozenset(leaf_number(x) for x in at.v)
+        self.energies = Energies(system, at)
+        self.quadratic, self.degrees = self.energies.quadratic, self.energies.degrees
+        self.lagrangian = self.energies.lagrangian
         found = Lagrange(at, self.lagrangian)
         self.momenta, self.mass, self.inertial = found.momenta, found.mass, found.inertial
         self.forces = [ring.zero] * n
@@ -159,31 +164,6 @@ class Derivation:
             more = self._read("force", force, velocity=True)
             self.forces = [contract(a + b) for a, b in zip(self.forces, more, strict=True)]
         self._constrain()
-
-    # ── from the traced functions ─────────────────────────────────────────────────────────────────
-    def _energies(self) -> None:
-        """L, and where it is quadratic in the velocities its parts of each degree, kinetic and potential energy."""
-        system, ring = self.system, self.ring
-        self.natural = system.kinetic is not None and system.potential is not None
-        if self.natural:
-            self.kinetic = contract(self._read("kinetic energy", system.kinetic, velocity=True)[0])
-            self.potential = contract(self._read("potential", system.potential, velocity=False)[0])
-            self.lagrangian = self.kinetic - self.potential
-        else:
-            self.lagrangian = contract(self._read("Lagrangian", system.lagrangian, velocity=True)[0])
-        parts = self.lagrangian.split(lambda atom: not self._velocities.isdisjoint(atom.leaves))
-        self.quadratic = all(
-            sum(e for _, e in m) <= 2 and all(i in self._velocities and isinstance(e, int) and e > 0 for i, e in m)
-            for m in parts
-        )
-        self.degrees = [ring.zero] * 3
-        if not self.quadratic:
-            return
-        for m, q in parts.items():
-            degree = int(sum(e for _, e in m))
-            self.degrees[degree] = self.degrees[degree] + q * Poly(ring, {m: Fraction(1)})
-        if not self.natural:
-            self.kinetic, self.potential = self.degrees[2] + self.degrees[1], -self.degrees[0]
 
     def _constrain(self) -> None:
         """The conditions, and Σₖ λₖ ∂rₖ/∂v: what they add to M a."""
@@ -199,23 +179,7 @@ class Derivation:
             self.reaction = [r + multiplier * slope for r, slope in zip(self.reaction, slopes, strict=True)]
 
     def _read(self, what: str, function: Any, *, velocity: bool) -> list[Poly]:
-        system, n = self.system, self.n
-        leaves: list[Any] = ["t", "q", *(["v"] if velocity else [])]
-        leaves += [("parameter", name) for name in (system.parameters if system.parametric else ())]
-        state = [np.zeros(n)] * (2 if velocity else 1)
-        try:
-            flat = scalarise(lambda *args: function(*args), (np.float64(0.0), *state, *system.last))
-            numbers = flat.numbers
-
-            def leaf(k: int, e: int) -> Poly:
-                return self.ring.number(numbers[e]) if k == len(leaves) else self.ring.leaf((leaves[k], e))
-
-            return self.ring.read(flat.outputs[0].nodes, leaf)
-        except Unsupported as error:
-            raise ValueError(
-                f"The {what} has no readable form: {error} The motion itself is not affected; hl.simulate runs it as "
-                "it is."
-            ) from error
+        return read(self.system, self.at, what, function, velocity=velocity)
 
     # ── solving ───────────────────────────────────────────────────────────────────────────────────
     def _solve(self, right: Sequence[Poly]) -> list[tuple[Poly, Poly]] | None:
@@ -282,6 +246,9 @@ class Derivation:
         symbols = self.names
         lines += energy
         conditions = [write.terms(c) for c in self.conditions]
+        if any(self.forces):
+            named = [f"Q_{{{notation.latex(name)}}}" for name in self.system.names]
+            lines += [self._line("forces", q, write.terms(f)) for q, f in zip(named, self.forces, strict=True)]
         lines += [self._line("constraints", c, []) for c in conditions]
         lines += [self._line("lagrange", a, b) for a, b in lagrange]
         if accelerations is not None:
@@ -324,21 +291,25 @@ class Derivation:
         return Line(part, latex[0], latex[1], " = ".join(plain))
 
     def _energy(self) -> tuple[list[Line], dict[str, Any]]:
-        write = self.writer
-        known: dict[str, Any] = dict.fromkeys(("kinetic", "potential", "T2", "T1", "T0"))
-        known["lagrangian"] = write.expression(self.lagrangian)
+        """The lines of the energies, and their expressions by the names that they have in `Symbolic`."""
+        write, has = self.writer, self.energies
+        known: dict[str, Any] = dict.fromkeys(("kinetic", "potential", "T2", "T1", "T0", "effective_potential"))
+        whole = has.energy_function
+        known |= {"lagrangian": write.expression(self.lagrangian), "energy_function": write.expression(whole)}
         if not self.quadratic:
             return [self._line("energy", "L", write.terms(self.lagrangian))], known
-        zero = self.degrees[0] + self.potential
-        parts = {"T2": self.degrees[2], "T1": self.degrees[1], "T0": zero}
+        parts = {"T2": self.degrees[2], "T1": self.degrees[1], "T0": has.at_rest}
         known |= {name: write.expression(part) for name, part in parts.items()}
-        known["potential"] = write.expression(self.potential)
-        known["kinetic"] = write.expression(self.kinetic)
-        if not self.natural:
+        known["effective_potential"] = write.expression(-self.degrees[0])
+        known |= {"potential": write.expression(has.potential), "kinetic": write.expression(has.kinetic)}
+        if not has.natural:
             return [self._line("energy", "L", write.terms(self.lagrangian))], known
         shown = [(name, part) for name, part in parts.items() if part]
-        kinetic = {"T": self.kinetic} if len(shown) == 1 else {f"T_{{{name[1]}}}": part for name, part in shown}
-        energies = {**kinetic, "V": self.potential}
+        if len(shown) == 1 and parts["T2"]:
+            energies = {"T": has.kinetic, "V": has.potential}
+        else:
+            kinetic = {f"T_{{{name[1]}}}": part for name, part in shown}
+            energies = {**kinetic, "V": has.potential, "V'": -self.degrees[0], "h": whole}
         return [self._line("energy", name, write.terms(part)) for name, part in energies.items()], known
 
     def _hamilton(self) -> tuple[list[Any] | None, tuple[Any, ...] | None]:
@@ -377,10 +348,6 @@ class Derivation:
         one, other = ring.slope(top, q), ring.slope(bottom, q)
         first = [self._ratio(-one, bottom)] if one else []
         return first + ([self._ratio(top * other, bottom, 2)] if other else [])
-
-
-def _number(leaf: Poly) -> int:
-    return next(iter(leaf.terms))[0][0]
 
 
 def _sum(terms: Sequence[str]) -> str:

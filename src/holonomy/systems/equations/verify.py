@@ -128,6 +128,8 @@ def _formulas(names: Names, found: Symbolic) -> Any:
         "H": 0 if found.hamiltonian is None else found.hamiltonian,
         "Hamilton": [e.rhs for e in found.hamilton or ()],
         "parts": 0 if found.T2 is None else f.T2 + f.T1 + f.T0 - f.potential,
+        "h": found.energy_function,
+        "V'": 0 if found.effective_potential is None else f.T2 - f.effective_potential,
         "energies": 0 if found.T2 is None else f.kinetic - f.potential,
     }
     flat = [
@@ -174,7 +176,10 @@ def _compare(got: dict[str, Any], known: dict[str, Any], state: Any, found: Symb
             np.abs(solution).max() + np.linalg.norm(np.linalg.inv(mass), 1) * size.max() * 1e-3
         )
         gaps.append((_gap(got["accelerations"], solution, scale_a), "acceleration"))
+    gaps.append((_gap(got["h"], known["p"] @ v - known["L"], scale), "energy function"))
     if found.T2 is not None:
+        quadratic = 0.5 * v @ mass @ v
+        gaps.append((_gap(got["V'"], 2 * quadratic - (known["p"] @ v - known["L"]), scale + quadratic), "potential"))
         gaps += [(_gap(got[k], known["L"], scale), "kinetic energy") for k in ("parts", "energies")]
     if found.hamiltonian is not None:
         expected = np.concatenate([v, known["pull"] + known["Q"]])

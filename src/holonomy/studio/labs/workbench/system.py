@@ -109,7 +109,7 @@ def _observed(shown: Callable[..., Any]) -> Callable[..., Observed]:
     """Energies, coordinates, velocities, momenta and the constraints' multipliers; the points of the picture."""
 
     def observe(system: hl.System, t: Any, q: Any, v: Any) -> Observed:
-        total = system.raw_energy(t, q, v)
+        total = lagrangian.energy_function(system.raw_lagrangian, t, q, v)
         momentum = jax.grad(lambda w: system.raw_lagrangian(t, q, w))(v)
         kinetic = 0.5 * v @ lagrangian.mass_matrix(system.raw_lagrangian, t, q, v) @ v
         energies = jnp.stack([kinetic, total - kinetic, total])
@@ -195,7 +195,7 @@ def _drag(system: Callable[[Any], hl.System], shown: Callable[..., Any]) -> Call
 def _potential(system: Callable[[Any], hl.System]) -> Callable[..., Any]:
     def values(p: Any, q: Any, v: Any, points: Any) -> Any:
         found = system(p)
-        return jax.lax.map(lambda x: found.raw_energy(jnp.zeros(()), x, jnp.zeros_like(x)), points)
+        return jax.lax.map(lambda x: -found.raw_lagrangian(jnp.zeros(()), x, jnp.zeros_like(x)), points)
 
     return values
 
@@ -205,10 +205,10 @@ def _jacobi(system: Callable[[Any], hl.System]) -> Callable[..., Any]:
 
     def values(p: Any, q: Any, v: Any, points: Any) -> Any:
         found, time = system(p), jnp.zeros(())
-        energy = found.raw_energy(time, q, v)
+        energy = lagrangian.energy_function(found.raw_lagrangian, time, q, v)
 
         def rest(x: Any) -> Any:
-            return found.raw_energy(time, x, jnp.zeros_like(x))
+            return -found.raw_lagrangian(time, x, jnp.zeros_like(x))
 
         def metric(x: Any) -> Any:
             mass = jax.hessian(lambda w: found.raw_lagrangian(time, x, w))(jnp.zeros_like(x))
