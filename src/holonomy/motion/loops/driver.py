@@ -22,7 +22,8 @@ Now: TypeAlias = Tree  # where a loop is: the `Progress` of `plain` or of `with_
 
 
 class Driver:
-    """A system and a method on an engine. It turns to the method's fallback when a step's equations resist.
+    """A system and a method on an engine. It turns to the method's fallback when a step's equations resist, where it
+    `falls_back`.
 
     With events or walls it runs the loops of `with_events`, else those of `plain`. `happened` are the records so far.
     """
@@ -34,12 +35,14 @@ class Driver:
         engine: str | None = None,
         watched: Watched | None = None,
         max_events: int = 1000,
+        falls_back: bool = True,
     ):
         self.system = system
         self.method = method
         self.engine = method.engine(system, engine) or engine_for(system, method, engine)
         self.watched = watched if watched is not None else event.none()
         self.max_events = max_events
+        self.falls_back = falls_back
         self.eventful = self.watched.count + contact.count(system) > 0
         self._logs: list[Log] = []
 
@@ -82,7 +85,8 @@ class Driver:
             done += good
             if self._goes_on(now) and done < len(counts):
                 continue
-            surer = self.method.fallback(certain=False) if int(now.code) == Code.no_convergence else None
+            resists = self.falls_back and int(now.code) == Code.no_convergence
+            surer = self.method.fallback(certain=False) if resists else None
             if surer is None:
                 return now, jax.tree.map(lambda *p: np.concatenate(p), *parts), done
             self.method = surer

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holonomy.motion.run.known_until import growth_along, growth_rows
 from holonomy.motion.run.local_error import too_long
 from holonomy.motion.run.select import members
 from holonomy.motion.run.verdict import Verdict, energy_scale, verdict
@@ -29,7 +30,9 @@ class Certificate:
 
     `verdict` is "good", "doubtful" or "failed", for the `reasons` given. The energy drift is relative to |E₀| and the
     first kinetic energy. `why_not_native` is the full reason where native code was wanted and could not be made; the
-    table has it in short.
+    table has it in short. `known_until` is the time until which the state is known to a thousandth of its size,
+    infinity where it is to the end, None where that was not looked at; `growth` the factor by which a rounding error of
+    the first state grew until `growth_until`, the last time that was looked at.
 
     That of a batch has the verdict of each member in `members`. Its own verdict is the worst of them, its drifts and
     violations are the largest, and its steps, iterations and events are those of all members together.
@@ -57,6 +60,9 @@ class Certificate:
     singular: str = "stop"
     mass: str = ""
     part: str = ""
+    known_until: float | None = None
+    growth: float | None = None
+    growth_until: float | None = None
     members: tuple[Verdict, ...] = ()
 
     def rows(self) -> list[tuple[str, str]]:
@@ -76,6 +82,7 @@ class Certificate:
             ("energy drift", f"{self.energy_drift:.3e}, relative {self.energy_drift_relative:.3e}{kept}"),
         ]
         rows += [(f"drift of {name}", f"{drift:.3e}") for name, drift in self.conserved.items()]
+        rows += growth_rows(self.growth, self.growth_until, self.known_until)
         if self.constraints:
             rows.append(("largest violation of a constraint", f"{self.violation:.3e}"))
             rows.append(("largest violation by a velocity", f"{self.velocity_violation:.3e}"))
@@ -124,6 +131,9 @@ def certify(run: Run) -> Certificate:
         kinetic = 0.5 * np.sum(np.asarray(run.momentum) * np.asarray(run.v), axis=-1)
         relative = drift / energy_scale(energy, kinetic)
     said, reasons = verdict(run, relative, too_long(run))
+    grown = growth_along(run)
+    if grown is not None and grown.reason:
+        said, reasons = ("doubtful" if said == "good" else said), (*reasons, grown.reason)
     return Certificate(
         engine=made.engine,
         method=made.method_and_properties,
@@ -147,6 +157,9 @@ def certify(run: Run) -> Certificate:
         singular=made.singular,
         mass=made.mass,
         part=f"t = {run.t[0]:g} to {run.t[-1]:g}; result, steps, iterations are of the whole" if made.part else "",
+        known_until=None if grown is None else grown.known_until,
+        growth=None if grown is None else grown.factor,
+        growth_until=None if grown is None else grown.t,
     )
 
 
@@ -175,6 +188,9 @@ def _together(each: list[Certificate]) -> Certificate:
         velocity_violation=_largest(one.velocity_violation for one in each),
         events=events,
         reasons=reasons + worst.reasons[1:],
+        known_until=None,
+        growth=None,
+        growth_until=None,
         members=verdicts,
     )
 

@@ -33,7 +33,8 @@ class Provenance:
     many isometries these are; `mass`, the structure
     of the mass matrix in words, where solves use it; `part`, whether the run holds only some of the saved states;
     `fell_back`, whether a slower way to solve the equations of a step took over; `rounding`, the distance by which
-    storing a point as an array may have moved it at most, in hyperbolic space.
+    storing a point as an array may have moved it at most, in hyperbolic space; `growth`, that of rounding
+    errors along the run as numbers in words, which its file holds.
     """
 
     method: str = "unknown"
@@ -59,6 +60,7 @@ class Provenance:
     part: bool = False
     fell_back: bool = False
     rounding: float = 0.0
+    growth: tuple[str, ...] = ()
 
     @property
     def method_and_properties(self) -> str:
@@ -138,7 +140,7 @@ def from_fields(given: dict[str, Unchecked]) -> Provenance:
     held = _known(Provenance, given)
     if not isinstance(held.get("properties", {}), dict):
         raise ValueError("the properties of the method are not a table")
-    lists = {name: tuple(held[name]) for name in ("coordinates", "kinds") if isinstance(held.get(name), list)}
+    lists = {name: tuple(held[name]) for name in ("coordinates", "kinds", "growth") if isinstance(held.get(name), list)}
     properties = Properties(**_typed(Properties(), _known(Properties, held.pop("properties", {}))))
     return Provenance(**_typed(Provenance(), held | lists), properties=properties)
 

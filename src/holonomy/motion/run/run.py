@@ -216,6 +216,18 @@ class Run(eqx.Module):
 
         return resample(self, times)
 
+    def known_until(self) -> float:
+        """The time until which the state is known to a thousandth of its size; infinity where it is so to the end.
+
+        A motion beside this one shows how errors of rounding grow, and longer steps show the error of the method, over
+        the whole run. The certificate does so by itself for small systems, within 5000 steps or a tenth of those of the
+        run; what is found here it states, too. **Fails** with `ValueError` for runs that cannot be stepped again:
+        batches, parts of runs, runs from files that do not say it.
+        """
+        from holonomy.motion.run.known_until import asked
+
+        return asked(self)
+
     def observed_order(self) -> float:
         """The order of convergence seen in this run: from its own step, half of it and a quarter."""
         from holonomy.motion.run.observed_order import observed_order

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from holonomy import __version__, files
 from holonomy.extras import require
-from holonomy.motion.run import netcdf, table
+from holonomy.motion.run import known_until, netcdf, table
 from holonomy.motion.run.layout import DIMENSIONS, Contents, Variable, axes, sealed
 from holonomy.motion.run.positions import drawn, kinetic
 from holonomy.notation import KINDS, QUANTITIES, ascii_unit
@@ -142,7 +143,7 @@ def provenance(run: Run) -> dict[str, Unchecked]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "parameters": json.dumps(parameters),
-        "provenance": run.provenance.to_json(),
+        "provenance": replace(run.provenance, growth=known_until.in_words(run)).to_json(),
         "notes": json.dumps(dict(run.notes)),
         "dt": float(run.dt),
         "result_code": int(np.max(np.asarray(run.result.code))),

@@ -1,0 +1,239 @@
+r"""How long the state of a run means anything: the growth of rounding errors, and when they are no longer small.
+
+A number is held to \(\varepsilon = 2^{-53}\) of its size. With \(g(t)\) the factor by which the motion enlarges an
+error of the first state, measured by a twin (`twin`), the roundings of the first state and of every step add up, as
+independent errors, to
+
+\[ e(t)^2 = \varepsilon^2\Bigl(g(t)^2 + \kappa^2\sum_k \max\bigl(g(t)/g(t_k),\ g(t - t_k)\bigr)^2\Bigr), \]
+
+with \(\kappa = 1\) where a step adds to rounded numbers, and the part of the motion that a step goes on where sums are
+compensated. To it comes the error of the method where longer steps show it. The state is known until one of the errors
+is a thousandth of the size of the motion: of the range of each coordinate, without a steady drift, so that neither the
+origin nor a boost matters; of angles at most a turn.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from holonomy.motion.loops.plain import LARGE
+from holonomy.motion.methods.colliding_bodies import CollidingBodies
+from holonomy.motion.methods.event_driven import EventDriven
+from holonomy.motion.methods.on_host import AbstractHostMethod
+from holonomy.motion.run.twin import Follower, Pair, Path, Rows, Sizes
+from holonomy.systems.contact import contact
+
+if TYPE_CHECKING:
+    from holonomy.motion.methods.base import AbstractMethod
+    from holonomy.motion.run.run import Run
+
+KNOWN = 1e-3
+"""The error, in sizes of the motion, up to which a state counts as known."""
+_STEPS = 5000  # that are taken by default
+_PART = 0.1  # of the steps of the run that are taken by default where these are more
+_LEAST_ROWS = 256  # of a run along which its twin is compared with them; of fewer the run is taken again
+_ROWS = 1024  # of a run that is taken again
+_ASKED = 8  # steps that are taken for each of the run, at most, where the growth is asked for
+_BEYOND = 10.0  # times `KNOWN` up to which errors are followed
+_INJECTED = 64
+_FINER = 16  # part of the rows' spacing that is tried where errors grow too much between them
+_TRIALS = 4
+_STILL = 1e-6  # range of a coordinate, in units of the largest of its kind, that is no motion of its own
+_STEADY = 1e-6  # what is left of a range without its drift that is more than rounding
+_LEAST_ANGLE = 0.1  # radians that an angle counts as moving at least
+_FAR = 1e-6  # of the numbers that hold a motion, that its size is at least
+_UNSTABLE = 1e6  # growth that no regular motion shows
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How rounding errors grow along a run.
+
+    `factor`, by which an error of the first state has grown at the time `t`, the last that was looked at, relative to
+    the numbers that hold it and to the size of the motion; `known_until`, the time at which the state was last known to
+    a thousandth of its size, infinity where that is so to the end, None where the run was looked at in part and the
+    state is known so far; `unstable`, whether it is the growth of errors that ended this rather than the size of the
+    steps.
+    """
+
+    factor: float
+    t: float
+    known_until: float | None
+    unstable: bool = False
+
+    @property
+    def reason(self) -> str:
+        """What a verdict says of it, empty where the state is known to the end."""
+        if not self.unstable or self.known_until is None:
+            return ""
+        return (
+            f"From t = {self.known_until:.4g} on errors of rounding have grown to a thousandth of the motion's size: "
+            "what follows is one of many motions that the same numbers allow, and good for statistics only."
+        )
+
+
+def growth_rows(growth: float | None, t: float | None, known: float | None) -> list[tuple[str, str]]:
+    """The rows of a certificate's table on the growth of errors and on how long the state is known."""
+    if growth is None or t is None:
+        return [("state known until", "not looked at")]
+    if known is None:
+        said = f"t = {t:.4g} at least, not looked at beyond"
+    else:
+        said = f"{'the end' if np.isinf(known) else f't = {known:.4g}'}, to a thousandth of its size"
+    return [("rounding errors grow", f"{growth:.2g} times by t = {t:.4g}"), ("state known until", said)]
+
+
+def asked(run: Run) -> float:
+    """See `Run.known_until`."""
+    found = growth_along(run, asked=True)
+    if found is None or found.known_until is None:
+        raise ValueError(
+            "run.known_until() takes the steps of a run again, and this run cannot be: it is a batch, a part of a run, "
+            "or from a file, ended before its time, or was not made by a method with steps of its own."
+        )
+    return found.known_until
+
+
+def in_words(run: Run) -> tuple[str, ...]:
+    """The growth of errors along a run for its file; empty where it is not looked at."""
+    found = growth_along(run)
+    if found is None:
+        return ()
+    return repr(found.factor), repr(found.t), repr(found.known_until), "unstable" if found.unstable else "stable"
+
+
+def _from_words(words: tuple[str, ...]) -> Growth | None:
+    try:
+        factor, t, known, kind = words
+        return Growth(float(factor), float(t), None if known == "None" else float(known), kind == "unstable")
+    except ValueError:
+        return None
+
+
+_found: dict[int, tuple[bool, Growth | None]] = {}
+
+
+def growth_along(run: Run, *, asked: bool = False) -> Growth | None:
+    """The growth of errors along a run, remembered with it; None where it is not looked at.
+
+    It is looked at for runs that can be stepped again, small ones, within 5000 steps or a tenth of those of the run,
+    whichever is more; where it is `asked` for, whatever that takes.
+    """
+    if run.provenance.growth and not run.provenance.part:
+        return _from_words(run.provenance.growth)
+    if id(run) not in _found or (asked and not _found[id(run)][0]):
+        if id(run) not in _found:
+            weakref.finalize(run, _found.pop, id(run), None)
+        _found[id(run)] = asked, _looked_at(run, asked)
+    return _found[id(run)][1]
+
+
+def _looked_at(run: Run, asked: bool) -> Growth | None:
+    method = _method(run)
+    if method is None or (not asked and np.shape(run.q)[-1] > LARGE):
+        return None
+    steps = int(run.result.steps)
+    pair, budget = Pair(run, method), max(_STEPS, int(_PART * steps)) if not asked else _ASKED * steps
+    start, way = float(run.t[0]), float(run.t[-1]) - float(run.t[0])
+    rows: Rows = (np.asarray(run.t), np.asarray(run.q), np.asarray(run.v))
+    affordable = 0.5 * budget * abs(run.dt)
+    sizes, path = None, Path()
+    for trial in range(_TRIALS):
+        if trial or len(rows[0]) < min(steps, _LEAST_ROWS):
+            span = float(np.copysign(min(abs(way) / _FINER**trial, affordable), way))
+            rows = pair.rows(start, rows[1][0], rows[2][0], start + span, _ROWS)
+        sizes = sizes_of(run.kinds, pair.system.flat, rows) if sizes is None else sizes
+        if not all(np.all(np.isfinite(x)) for x in sizes):
+            return None
+        try:
+            path = Follower(pair, rows, sizes).follow(budget, _BEYOND * KNOWN)
+        except ValueError:  # no state beside the first one satisfies the constraints
+            return None
+        if not path.too_far_apart:
+            break
+    if not path.t or sizes is None:
+        return None
+    path.reached = path.reached and abs(path.t[-1] - float(run.t[-1])) <= abs(run.dt)
+    return _judged(pair, path, sizes)
+
+
+def _method(run: Run) -> AbstractMethod | None:
+    """The method that takes the steps of the run again, None where they cannot be taken."""
+    made = run.provenance
+    again = made.maker == "simulate" and made.engine.startswith(("native", "xla")) and not made.part
+    if run.system is None or run.method is None or np.ndim(run.t) > 1 or not again or not run.result.ok:
+        return None
+    if contact.count(run.system):
+        return None  # a twin may start inside of a wall, from where no motion is defined
+    if isinstance(run.method, AbstractHostMethod | EventDriven | CollidingBodies) or made.carried:
+        return None
+    if int(run.result.steps) < 1 or len(run.t) < 2 or not run.dt:
+        return None
+    return (run.method.fallback(certain=False) if made.fell_back else None) or run.method
+
+
+def sizes_of(kinds: tuple[str, ...], flat: bool, rows: Rows) -> Sizes:
+    """The size of a motion in each coordinate and velocity; of one that does not move by itself, that of its kind.
+
+    The coordinates of a point on a space that is not `flat` belong together.
+    """
+    found, named = [], np.array(kinds)
+    for column, rate in ((rows[1], False), (rows[2], True)):
+        held = np.max(np.abs(np.asarray(column, float)), axis=0)
+        size = _ranges(rows[0], np.asarray(column, float))
+        for kind in dict.fromkeys(kinds):
+            own = named == kind
+            if kind == "angle" and not rate:
+                size[own] = np.clip(size[own], _LEAST_ANGLE, 2.0 * np.pi)
+            largest = max(float(np.max(size[own])), _FAR * float(np.max(held[own])))
+            alone = (size[own] > _STILL * largest) & flat
+            size[own] = np.where(alone, np.maximum(size[own], _FAR * held[own]), largest if largest > 0 else 1.0)
+        found += [size, np.maximum(held, size)]
+    return Sizes(found[0], found[2], found[1], found[3])
+
+
+def _ranges(t: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The range of each column, without a steady drift from the first to the last row where there is more than that."""
+    whole = np.ptp(rows, axis=0)
+    along = ((t - t[0]) / (t[-1] - t[0]))[:, None]
+    own = np.ptp(rows - (rows[0] + along * (rows[-1] - rows[0])), axis=0)
+    return np.where(own > _STEADY * whole, np.minimum(own, whole), whole)
+
+
+def _judged(pair: Pair, path: Path, sizes: Sizes) -> Growth:
+    """What a path says."""
+    t, growth = np.array(path.t), np.array(path.growth)
+    rounding = _rounding(pair, path, sizes)
+    error = np.maximum(np.hypot(rounding, np.array(path.method)), 1e-300)
+    factor = growth / max(float(np.max(sizes.held_q / sizes.q)), float(np.max(sizes.held_v / sizes.v)))
+    beyond = np.flatnonzero(~(error <= KNOWN))
+    if not len(beyond):
+        return Growth(float(factor[-1]), float(t[-1]), np.inf if path.reached else None)
+    k = int(beyond[0])
+    unstable = bool(rounding[k] > KNOWN or factor[k] > _UNSTABLE)
+    if k == 0:
+        return Growth(float(factor[0]), float(t[0]), path.begin, unstable)
+    way = np.log(KNOWN / error[k - 1]) / np.log(error[k] / error[k - 1])
+    return Growth(float(factor[k]), float(t[k]), float(t[k - 1] + way * (t[k] - t[k - 1])), unstable)
+
+
+def _rounding(pair: Pair, path: Path, sizes: Sizes) -> np.ndarray:
+    """The error of all roundings together at the times of a path, in sizes of the motion."""
+    eps = 0.5 * float(np.finfo(pair.dtype).eps)
+    since = np.abs(np.array(path.t) - path.begin)
+    steps = np.diff(since, prepend=0.0) / pair.dt
+    growth, whole = np.array(path.growth), np.maximum(np.array(path.whole), 1e-300)
+    rough = max(float(np.max(sizes.held_q / sizes.q)), float(np.max(sizes.held_v / sizes.v)))
+    each = min(1.0, pair.dt * float(np.max(sizes.held_v / sizes.q))) if pair.compensates else 1.0
+    logs = np.log(np.maximum(np.maximum.accumulate(growth), 1e-300))
+    few = slice(0, len(growth), 1 + len(growth) // _INJECTED)  # the times at which errors of steps are counted in
+    counts = np.add.reduceat(steps, np.arange(len(growth))[few])
+    age = since[:, None] - since[None, few]
+    by_age = np.exp(np.interp(np.abs(age), since, logs))
+    by_ratio = growth[:, None] * rough / whole[None, few]
+    total = np.sum(np.where(age >= 0, counts * np.maximum(by_ratio, by_age) ** 2, 0.0), axis=1)
+    return eps * np.sqrt(growth**2 + each**2 * total)

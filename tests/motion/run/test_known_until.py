@@ -1,0 +1,67 @@
+"""How long the state of a run is known: growth of rounding errors, in the certificate, in files and on request."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.motion.examples import double_pendulum
+
+import holonomy as hl
+
+_METHOD = hl.Gauss(3)
+
+
+def _run(size: float, t_end: float = 20.0, **options):
+    return hl.simulate(double_pendulum, [2.0 * size, 2.5 * size], [0.0, 0.0], t_end, dt=0.01, method=_METHOD, **options)
+
+
+def test_a_chaotic_run_is_known_for_a_while_only(tmp_path) -> None:
+    run = _run(1.0)
+    found = run.certificate
+    assert found.growth is not None
+    assert found.growth > 1e4
+    assert found.known_until is not None
+    assert 0 < found.known_until < 20.0
+    assert found.verdict == "doubtful"
+    assert f"From t = {found.known_until:.4g} on errors of rounding" in " ".join(found.reasons)
+    assert f"t = {found.known_until:.4g}" in dict(found.rows())["state known until"]
+    assert run.known_until() == found.known_until
+    loaded = hl.load(run.save(tmp_path / "chaos.nc")).certificate
+    assert (loaded.known_until, loaded.growth, loaded.verdict) == (found.known_until, found.growth, "doubtful")
+    assert hl.load(tmp_path / "chaos.nc")[:10].certificate.growth is None  # a part of it
+
+
+def test_how_long_a_run_is_known_does_not_depend_on_its_end_or_on_what_is_saved() -> None:
+    known = _run(1.0).certificate.known_until
+    for other in (_run(1.0, 40.0), _run(1.0, save_every=100), _run(1.0, save_at=[0.0, 7.0, 20.0])):
+        assert other.certificate.known_until == pytest.approx(known, rel=0.2)
+    assert _run(1.0, 0.5 * known).certificate.known_until == np.inf
+
+
+def test_a_regular_run_is_known_to_the_end() -> None:
+    found = _run(0.05).certificate
+    assert found.verdict == "good"
+    assert found.known_until == np.inf
+    assert found.growth is not None
+    assert found.growth < 100
+    assert dict(found.rows())["state known until"].startswith("the end")
+
+
+def test_a_run_that_is_too_long_is_looked_at_in_part_unless_asked() -> None:
+    run = _run(0.05, 1000.0, save_every=100)
+    found = run.certificate
+    assert found.known_until is None
+    assert found.growth_until is not None
+    assert 0 < found.growth_until < 1000.0
+    assert "not looked at beyond" in str(found)
+    assert run.known_until() == np.inf
+    assert run.certificate.known_until == np.inf
+
+
+def test_runs_that_cannot_be_stepped_again_say_that_nothing_was_looked_at() -> None:
+    run = _run(1.0, 1.0)
+    for other in (run[:50], replace(run, system=None)):
+        assert other.certificate.growth is None
+        assert dict(other.certificate.rows())["state known until"] == "not looked at"
+        with pytest.raises(ValueError, match="takes the steps of a run again"):
+            other.known_until()
