@@ -96,8 +96,6 @@ def problem(
     if seen.count or contact.count(system):
         q, v = (x.astype(np.float64) for x in (q, v))  # an instant is found to the last digit of the clock's precision
     if not is_traced:
-        if isinstance(system, World):
-            refuse_start(system, q, v)
         q, v = _on_space(system, q, v)
     method, why = default_method(system, is_traced) if method is None else (method, "asked for")
     method.refuse(q.dtype)
@@ -118,6 +116,7 @@ def problem(
         system, q, v = sizes
     elif not is_traced:
         system, q, v, steady = _with_mass(system, engine_for(system, method, engine), start, q, v)
+    steady = steady and all(action is None for action in seen.actions)  # what an action does to the energy is its own
     made = provenance.of(system, method, steady=steady, why=why, engine="xla", singular=singular)
     return Problem(system, method, q, v, start, end, is_traced, engine, made, seen if seen.count else None, most)
 
@@ -217,6 +216,8 @@ def _time(name: str, value: Any) -> float:
 
 
 def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
+    if isinstance(system, World):
+        refuse_start(system, q, v)
     if system.flat:
         return q, v
     near: Any = np.asarray(system.space.project(q))

@@ -13,7 +13,7 @@ from holonomy.motion.problem import Problem
 from holonomy.motion.run import build
 from holonomy.motion.run.observed_order import difference
 from holonomy.motion.run.run import Run
-from holonomy.motion.run.verdict import energy_scale
+from holonomy.motion.run.verdict import energy_drift
 from holonomy.motion.save_times import plan
 from holonomy.motion.unseen_forces import unseen
 from holonomy.systems.result_code import Code
@@ -117,4 +117,4 @@ def _drift(run: Driven) -> float:
     """The largest energy drift, relative to the size of the energy."""
     energy = np.asarray(run.rows.energy)
     kinetic = 0.5 * np.sum(np.asarray(run.rows.momentum) * np.asarray(run.rows.v), axis=-1)
-    return float(np.max(np.abs(energy - energy[0]))) / energy_scale(energy, kinetic)
+    return energy_drift(energy, kinetic)[1]

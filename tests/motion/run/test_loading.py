@@ -47,7 +47,7 @@ def test_files_of_every_format_are_read(number: int) -> None:
     np.testing.assert_array_equal(run.q[-1], [1.5000000000000002, 0.4028620218202981])
     assert [event.name for event in run.events] == ["impact 0", "impact 0"]
     np.testing.assert_allclose(run.events.t, np.sqrt(2 / 9.81) * np.array([1, 2.6]), rtol=1e-12)
-    assert run.certificate.verdict == "good"
+    assert run.certificate.verdict == "not checked"  # these versions did not keep what the certificate said
     assert same(run, hl.load(FILES / "format-2.nc"))
 
 

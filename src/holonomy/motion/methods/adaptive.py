@@ -20,6 +20,7 @@ from holonomy.types import Number, Point, Tangent, Time, Tree
 _MAX_STEPS = 16384  # inner steps between two saved times at most
 # The least rtol in roundings: below it the error estimate of order 8, a sum of twelve slopes, is rounding alone.
 _LEAST = 20
+_TIGHTER = 100.0  # a tolerance in units of one so much tighter that its errors do not count beside this one's
 _ANGLE = 4.0  # of squared angles between normals to the tolerance: with xy = c the normals are at least √(2c) long
 
 
@@ -57,6 +58,10 @@ class Adaptive(AbstractMethod):
     @property
     def order(self) -> int:
         return self.order_
+
+    def tighter(self) -> Adaptive:
+        rtol, atol = (max(float(x) / _TIGHTER, _LEAST * float(np.finfo(float).eps)) for x in (self.rtol, self.atol))
+        return Adaptive(self.order_, rtol, atol)
 
     @property
     def holds(self) -> tuple[str, ...]:

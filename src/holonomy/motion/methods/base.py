@@ -92,6 +92,10 @@ class AbstractMethod(eqx.Module):
         del certain
         return None
 
+    def tighter(self) -> AbstractMethod | None:
+        """The same method with a tolerance much smaller, None where the step alone decides how accurate it is."""
+        return None
+
     @property
     def scalar(self) -> bool:
         """Whether the step suits machine code of single numbers, as straight steps and simple iterations do."""

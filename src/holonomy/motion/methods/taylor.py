@@ -33,6 +33,9 @@ class Taylor(AbstractHostMethod):
             raise ValueError(f"Taylor's tol must lie between 0 and 1, such as 1e-12, or be None; got {tol!r}.")
         self.tol = None if tol is None else float(tol)
 
+    def tighter(self) -> Taylor | None:
+        return None if self.tol is None else Taylor(max(1e-3 * self.tol, float(np.finfo(float).eps)))
+
     @property
     def order(self) -> int:
         return max(2, math.ceil(1 - 0.5 * math.log(self.tol or np.finfo(float).eps)))

@@ -44,9 +44,10 @@ def build(
     saved: Saved | None = None,
 ) -> Run:
     """The run whose saved states are `rows` at the times `t`."""
+    columns: dict[str, Any] = rows.columns()
     return Run(
         t=t,
-        **rows.columns(),
+        **columns,
         result=result,
         work=work,
         system=system,

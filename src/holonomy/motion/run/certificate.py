@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from holonomy.motion.run.conserved_drift import drifts, off_constraints
+from holonomy.motion.run.judgement import Judgement, from_json
 from holonomy.motion.run.known_until import growth_along, growth_rows
-from holonomy.motion.run.local_error import too_long
+from holonomy.motion.run.member_errors import member_errors
 from holonomy.motion.run.select import members
-from holonomy.motion.run.verdict import Verdict, energy_scale, verdict
-from holonomy.systems import World
-from holonomy.systems.bodies.momenta import conserved
+from holonomy.motion.run.state_error import StateError, state_error
+from holonomy.motion.run.verdict import Verdict, energy_drift, verdict
 
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
 
-_WORST_LAST: tuple[Verdict, ...] = ("good", "doubtful", "failed")
+_WORST_LAST: tuple[Verdict, ...] = ("good", "not checked", "doubtful", "failed")
 _NAMED = 6  # members that the table names
 _WIDEST_LINE = 100  # characters of the lines above and below the table
 
@@ -28,14 +29,18 @@ _WIDEST_LINE = 100  # characters of the lines above and below the table
 class Certificate:
     """What a run knows about its own quality; `str` gives a table, and so does a notebook.
 
-    `verdict` is "good", "doubtful" or "failed", for the `reasons` given. The energy drift is relative to |E₀| and the
-    first kinetic energy. `why_not_native` is the full reason where native code was wanted and could not be made; the
-    table has it in short. `known_until` is the time until which the state is known to a thousandth of its size,
-    infinity where it is to the end, None where that was not looked at; `growth` the factor by which a rounding error of
-    the first state grew until `growth_until`, the last time that was looked at.
+    `verdict` is "good", "doubtful" or "failed", for the `reasons` given, or "not checked" where nothing shows the error
+    of the states; `bool` of a certificate is whether it is good. `error` is the largest error of the states in units of
+    the range of motion, None where it is not known, and `how` says how it was found (`state_error`). The relative
+    energy drift is that in units of the kinetic energy. `why_not_native` is the full reason where native code was
+    wanted and could not be made; the table has it in short. `known_until` is the time
+    until which the state is known to a thousandth of its size, infinity where it is to the end, None where that was not
+    looked at; `growth` the factor by which a rounding error of the first state grew until `growth_until`, the last time
+    that was looked at.
 
-    That of a batch has the verdict of each member in `members`. Its own verdict is the worst of them, its drifts and
-    violations are the largest, and its steps, iterations and events are those of all members together.
+    That of a batch has the verdict of each member in `members`, and more of it in `each`. Its own verdict is the worst
+    of them, its drifts and violations are the largest, and its steps, iterations and events are those of all members
+    together.
     """
 
     engine: str
@@ -49,6 +54,8 @@ class Certificate:
     energy_drift: float
     energy_drift_relative: float
     conserved: dict[str, float] = field(default_factory=dict)
+    error: float | None = None
+    how: str = ""
     step_error: float | None = None
     constraints: int = 0
     violation: float = 0.0
@@ -64,6 +71,16 @@ class Certificate:
     growth: float | None = None
     growth_until: float | None = None
     members: tuple[Verdict, ...] = ()
+    each: tuple[Judgement, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether the verdict is good."""
+        return self.verdict == "good"
+
+    @property
+    def judgement(self) -> Judgement:
+        """What files keep of it."""
+        return Judgement(self.verdict, self.reasons, self.error, self.how)
 
     def rows(self) -> list[tuple[str, str]]:
         """The table's rows, label and figure."""
@@ -81,6 +98,8 @@ class Certificate:
             ("iterations", f"{self.iterations}  ({self.iterations / max(self.steps, 1):.1f} per step)"),
             ("energy drift", f"{self.energy_drift:.3e}, relative {self.energy_drift_relative:.3e}{kept}"),
         ]
+        known = "not known" if self.error is None else f"{self.error:.1e} of the range of motion"
+        rows.append(("error of the state", f"{known} ({self.how})" if self.how else known))
         rows += [(f"drift of {name}", f"{drift:.3e}") for name, drift in self.conserved.items()]
         rows += growth_rows(self.growth, self.growth_until, self.known_until)
         if self.constraints:
@@ -118,22 +137,30 @@ class Certificate:
 
 def certify(run: Run) -> Certificate:
     """The certificate of a run, or of a batch by those of its members."""
-    if np.ndim(run.t) > 1:
-        # without what its members need for stepping on: of many members only rows and results are taken
-        bare = replace(run, system=None, method=None, watched=None, saved_parameters=None)
-        return _together([certify(one) for one in members(bare)])
+    if np.ndim(run.t) == 1:
+        return _of_one(run, state_error(run))
+    found = member_errors(run)
+    # without what its members need for stepping on: of many members only rows and results are taken
+    bare = replace(run, system=None, method=None, watched=None, saved_parameters=None)
+    return _together([_of_one(one, error) for one, error in zip(members(bare), found, strict=True)])
+
+
+def _of_one(run: Run, found: StateError) -> Certificate:
+    """The certificate of a single run whose states have this error."""
     made = run.provenance
     seen = run if run.saved is None else run.saved
     energy, violation = np.asarray(seen.energy), np.asarray(seen.violation)
     with np.errstate(over="ignore", invalid="ignore"):  # a state that grew without bound may be the last one
-        drift = float(np.max(np.abs(energy - energy[0]))) if len(energy) else 0.0
-        # The zero of energy is arbitrary, so the drift is measured against the kinetic energy as well.
         kinetic = 0.5 * np.sum(np.asarray(run.momentum) * np.asarray(run.v), axis=-1)
-        relative = drift / energy_scale(energy, kinetic)
-    said, reasons = verdict(run, relative, too_long(run))
+    drift, relative = energy_drift(energy, kinetic)
+    kept = from_json(made.judgement) if run.system is None else ()
+    momenta, lost = drifts(run)
     grown = growth_along(run)
-    if grown is not None and grown.reason:
-        said, reasons = ("doubtful" if said == "good" else said), (*reasons, grown.reason)
+    if len(kept) == 1:
+        said, reasons, found = kept[0].verdict, kept[0].reasons, StateError(kept[0].error, kept[0].how)
+    else:
+        unstable = () if grown is None or not grown.reason else (grown.reason,)
+        said, reasons = verdict(run, relative, found, lost + off_constraints(run) + unstable)
     return Certificate(
         engine=made.engine,
         method=made.method_and_properties,
@@ -145,7 +172,9 @@ def certify(run: Run) -> Certificate:
         energy_conserved=made.conservative,
         energy_drift=drift,
         energy_drift_relative=float(relative),
-        conserved=_cyclic_drifts(run) | _momentum_drifts(run),
+        conserved=momenta,
+        error=found.error,
+        how=found.how,
         step_error=made.step_error,
         constraints=np.shape(run.multipliers)[-1],
         violation=float(np.max(violation[:, 0], initial=0.0)),
@@ -179,6 +208,7 @@ def _together(each: list[Certificate]) -> Certificate:
         iterations=sum(one.iterations for one in each),
         energy_drift=_largest(one.energy_drift for one in each),
         energy_drift_relative=_largest(one.energy_drift_relative for one in each),
+        error=None if any(one.error is None for one in each) else max(one.error or 0.0 for one in each),
         conserved={
             name: _largest(one.conserved[name] for one in each)
             for name in worst.conserved
@@ -192,6 +222,7 @@ def _together(each: list[Certificate]) -> Certificate:
         growth=None,
         growth_until=None,
         members=verdicts,
+        each=tuple(one.judgement for one in each),
     )
 
 
@@ -199,24 +230,3 @@ def _largest(figures: Iterable[float]) -> float:
     """The largest figure of those that are numbers; a member that failed may have none."""
     known = [x for x in figures if not np.isnan(x)]
     return max(known) if known else float("nan")
-
-
-def _cyclic_drifts(run: Run) -> dict[str, float]:
-    """Drifts of the momenta of coordinates that the Lagrangian never felt along this run."""
-    if run.provenance.forced or len(run.pull) == 0 or run.saved is not None:  # not known of all times
-        return {}
-    felt = np.any(np.asarray(run.pull) != 0, axis=0)
-    momentum = np.asarray(run.momentum)
-    return {
-        f"p_{name}": float(np.max(np.abs(momentum[:, i] - momentum[0, i])))
-        for i, name in enumerate(run.names)
-        if not felt[i]
-    }
-
-
-def _momentum_drifts(run: Run) -> dict[str, float]:
-    """Drifts of the momenta of Killing fields that a world of bodies conserves."""
-    if not isinstance(run.system, World) or not len(run.energy):
-        return {}
-    kept = conserved(run.system, np.asarray(run.q), np.asarray(run.momentum))
-    return {name: float(np.max(np.abs(rows - rows[0]))) for name, rows in kept.items()}

@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from holonomy.motion.loops import pieces
 from holonomy.motion.loops.driver import Driver
-from holonomy.motion.run.select import members
+from holonomy.motion.run.select import members, whole_of
 from holonomy.types import Numbers
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ def resample(run: Run, times: Numbers) -> Run:
     if np.ndim(run.t) > 1:
         each = [resample(one, wanted) for one in members(run)]
         columns = {name: np.stack([np.asarray(getattr(one, name)) for one in each]) for name in ("t", *_ROWS)}
-        return replace(run, **columns, drawn=None, kinetic=None, provenance=replace(run.provenance, part=True))
+        return replace(
+            run, **columns, drawn=None, kinetic=None, provenance=replace(run.provenance, part=True), whole=None
+        )
     sign = -1.0 if len(run.t) > 1 and run.t[-1] < run.t[0] else 1.0
     if np.any(sign * np.diff(wanted) <= 0):
         raise ValueError("The times of run.resample must go on in the direction of the run, without repeating.")
@@ -54,7 +56,9 @@ def resample(run: Run, times: Numbers) -> Run:
         picture = replace(run.drawn, x=_interpolated(run, run.drawn.x, wanted, smooth=True))
     kinetic = None if run.kinetic is None else _interpolated(run, run.kinetic, wanted)
     made = replace(run.provenance, part=True)
-    return replace(run, t=wanted, **rows, drawn=picture, kinetic=kinetic, provenance=made)
+    return replace(
+        run, t=wanted, **rows, drawn=picture, kinetic=kinetic, provenance=made, whole=whole_of(run, part=True)
+    )
 
 
 def _rows(run: Run, times: np.ndarray, asker: str) -> dict[str, np.ndarray]:

@@ -16,7 +16,7 @@ import numpy as np
 from holonomy.motion.events import event_log
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops.plain import Snapshot
-from holonomy.motion.run import foreign, index, layout, provenance
+from holonomy.motion.run import foreign, index, judgement, layout, provenance
 from holonomy.motion.run.build import build
 from holonomy.motion.run.layout import Contents, Unreadable, Variable
 from holonomy.motion.run.positions import ORIGIN, Drawn, rods
@@ -160,7 +160,9 @@ def _json(name: str, text: Any, kind: type) -> Any:
 def _provenance(said: dict[str, Any]) -> Provenance:
     try:
         if "provenance" in said:
-            return provenance.from_fields(_json("provenance", said["provenance"], dict))
+            made = provenance.from_fields(_json("provenance", said["provenance"], dict))
+            judgement.from_json(made.judgement)
+            return made
         notes = _json("notes", said["notes"], dict)
         if not all(isinstance(value, str) for value in notes.values()):
             raise Unreadable("its notes are not words")

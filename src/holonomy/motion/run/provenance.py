@@ -33,8 +33,9 @@ class Provenance:
     many isometries these are; `mass`, the structure
     of the mass matrix in words, where solves use it; `part`, whether the run holds only some of the saved states;
     `fell_back`, whether a slower way to solve the equations of a step took over; `rounding`, the distance by which
-    storing a point as an array may have moved it at most, in hyperbolic space; `growth`, that of rounding
-    errors along the run as numbers in words, which its file holds.
+    storing a point as an array may have moved it at most, in hyperbolic space; `growth`, that of rounding errors along
+    the run as numbers in words, which its file holds; `judgement`, what the certificate said of a run that was saved,
+    or of each member of a batch, as `judgement.to_json` writes it.
     """
 
     method: str = "unknown"
@@ -61,6 +62,7 @@ class Provenance:
     fell_back: bool = False
     rounding: float = 0.0
     growth: tuple[str, ...] = ()
+    judgement: str = ""
 
     @property
     def method_and_properties(self) -> str:

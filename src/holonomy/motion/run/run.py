@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import equinox as eqx
@@ -58,7 +59,7 @@ class Run(eqx.Module):
     unilateral (no columns for a free system); `violation` the largest constraint and the largest rate of one there;
     `result` says how the run ended; `events` what happened on the way; `certificate` how good it is; `run(t)` is the
     state between saved times; `saved` what `simulate(..., save=...)` kept. `provenance` says how it was made. `system`
-    is None for a run loaded from a file.
+    is None for a run loaded from a file; `whole` the run that this one is a part of.
     """
 
     t: Float[AnyArray, "*batch times"]
@@ -80,6 +81,7 @@ class Run(eqx.Module):
     kinetic: Float[AnyArray, "*batch times"] | None = None
     saved_parameters: Parameters | None = None
     saved: Saved | None = None
+    whole: Run | None = None
 
     def __len__(self) -> int:
         """The number of saved states; of a batch, the number of members."""
@@ -186,7 +188,7 @@ class Run(eqx.Module):
             )
         return self.provenance.carried
 
-    @property
+    @cached_property
     def certificate(self) -> Certificate:
         """How good the run is: engine, method and why, drifts, steps, iterations. Prints as a table.
 
@@ -226,6 +228,7 @@ class Run(eqx.Module):
         """
         from holonomy.motion.run.known_until import asked
 
+        vars(self).pop("certificate", None)  # it is made again, with what is found here
         return asked(self)
 
     def observed_order(self) -> float:

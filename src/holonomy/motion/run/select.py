@@ -13,6 +13,7 @@ import numpy as np
 from jax.core import Tracer
 
 from holonomy.motion.events.event_log import Events
+from holonomy.motion.run.judgement import of_members
 from holonomy.motion.run.positions import drawn
 from holonomy.spaces import AbstractSpace, Carried
 from holonomy.systems import World, shaped
@@ -222,7 +223,16 @@ def _rows(run: Run, key: Any) -> Run:
     made = replace(run.provenance, part=run.provenance.part or len(taken["t"]) < len(run.t))
     saved = None if made.part else run.saved
     happened = _events_within(run, taken["t"])
-    return replace(run, drawn=picture, happened=happened, provenance=made, saved=saved, **taken)
+    return replace(
+        run, drawn=picture, happened=happened, provenance=made, saved=saved, whole=whole_of(run, made.part), **taken
+    )
+
+
+def whole_of(run: Run, part: bool) -> Run | None:
+    """The run that a part of this one belongs to; None where that cannot be looked at."""
+    if not part or run.system is None or isinstance(run.t, Tracer):
+        return None
+    return run if run.whole is None else run.whole
 
 
 def _events_within(run: Run, times: AnyArray) -> Events | None:
@@ -255,4 +265,6 @@ def _members(run: Run, key: Any) -> Run:
     def taken(leaf: Any) -> Any:
         return leaf[key] if isinstance(leaf, Tracer) else np.asarray(leaf)[key]
 
+    if said.judgement:
+        said = replace(said, judgement=of_members(said.judgement, key))
     return replace(jax.tree.map(taken, run), provenance=said)

@@ -15,6 +15,7 @@ import numpy as np
 from holonomy import __version__, files
 from holonomy.extras import require
 from holonomy.motion.run import known_until, netcdf, table
+from holonomy.motion.run.judgement import to_json
 from holonomy.motion.run.layout import DIMENSIONS, Contents, Variable, axes, sealed
 from holonomy.motion.run.positions import drawn, kinetic
 from holonomy.notation import KINDS, QUANTITIES, ascii_unit
@@ -23,6 +24,7 @@ from holonomy.types import Unchecked
 if TYPE_CHECKING:
     import xarray as xr
 
+    from holonomy.motion.run.provenance import Provenance
     from holonomy.motion.run.run import Run
     from holonomy.motion.run.saved import Saved
 
@@ -143,7 +145,7 @@ def provenance(run: Run) -> dict[str, Unchecked]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "parameters": json.dumps(parameters),
-        "provenance": replace(run.provenance, growth=known_until.in_words(run)).to_json(),
+        "provenance": _judged(run).to_json(),
         "notes": json.dumps(dict(run.notes)),
         "dt": float(run.dt),
         "result_code": int(np.max(np.asarray(run.result.code))),
@@ -152,6 +154,15 @@ def provenance(run: Run) -> dict[str, Unchecked]:
         "work": int(np.sum(np.asarray(run.work))),
         "event_names": json.dumps(run.events.names),
     } | ({} if run.saved is None else {"saved_names": json.dumps(shapes(run.saved))})
+
+
+def _judged(run: Run) -> Provenance:
+    """The provenance with what the certificate says, of each member of a batch."""
+    grown = known_until.in_words(run)
+    if run.system is None:  # of a run that was loaded
+        return replace(run.provenance, growth=grown)
+    found = run.certificate
+    return replace(run.provenance, growth=grown, judgement=to_json(found.each or (found.judgement,)))
 
 
 def shapes(saved: Saved) -> dict[str, list[int]]:

@@ -11,14 +11,17 @@ from holonomy.systems.result_code import Code
 
 if TYPE_CHECKING:
     from holonomy.motion.run.run import Run
+    from holonomy.motion.run.state_error import StateError
 
-Verdict = Literal["good", "doubtful", "failed"]
+Verdict = Literal["good", "not checked", "doubtful", "failed"]
 
 TURNS = 0.4
 """Part of the steps in which the velocity may reverse: above it an oscillation has fewer than five steps a period."""
 _STILL = 1e-6  # velocity of a component, in units of the largest, that counts as rounding
 GROWTH = 1e3
 """Growth of the generalised forces, against their median, that is called a close encounter."""
+_CLOCK = 1e-4  # of the step: rounding of the times that is too large
+_ROUNDINGS = 1024  # in units of the last place of the largest term: change of the energy that is rounding
 _LAST = 3  # rows before a step that failed
 _NEAR = 3.0  # growth there that is called so where the potential may become infinite by its form
 _LOST = 1e-9  # position that is lost in rounding, in radii, from which a run is doubtful
@@ -26,22 +29,36 @@ _STEEP = 30.0  # the same where that is not known
 
 
 def energy_scale(energy: np.ndarray, kinetic: np.ndarray) -> float:
-    """What an energy drift is compared with: |E₀| and the first kinetic energy.
+    """What an energy drift is compared with: the kinetic energy at first or as a rule, whichever is larger.
 
-    Not the largest along the run, which grows with the error. Where both are zero, because the motion starts from rest
-    at a height called zero, the median of the kinetic energies takes their place.
+    A constant in the potential energy does not count, nor does the largest kinetic energy along the run, which grows
+    with the error.
+    """
+    known = np.abs(kinetic[np.isfinite(kinetic)])
+    if not len(energy) or not len(known):
+        return float(np.finfo(float).tiny)
+    return max(abs(float(kinetic[0])), float(np.median(known)), float(np.finfo(float).tiny))
+
+
+def energy_drift(energy: np.ndarray, kinetic: np.ndarray) -> tuple[float, float]:
+    """The largest change of the energy since the start, as it is and relative to `energy_scale`.
+
+    What rounding explains, where the energy is a small difference of large terms, does not count in the second.
     """
     if not len(energy):
-        return float(np.finfo(float).tiny)
-    first = max(abs(float(energy[0])), abs(float(kinetic[0])))
-    usual = float(np.median(np.abs(kinetic[np.isfinite(kinetic)]))) if np.any(np.isfinite(kinetic)) else 0.0
-    return max(first if first > 1e-3 * usual else usual, float(np.finfo(float).tiny))
+        return 0.0, 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        drift = float(np.max(np.abs(energy - energy[0])))
+        size = float(np.nanmax(np.abs(energy))) + float(np.nanmax(np.abs(kinetic), initial=0.0))
+        rounding = _ROUNDINGS * float(np.finfo(np.asarray(energy).dtype).eps) * size
+        return drift, (drift if not drift <= rounding else 0.0) / energy_scale(energy, kinetic)
 
 
-def verdict(run: Run, drift: float, too_long: float | None = None) -> tuple[Verdict, tuple[str, ...]]:
-    """Good, doubtful or failed, and why; `drift` is the energy drift relative to `energy_scale`.
+def verdict(run: Run, drift: float, found: StateError, others: tuple[str, ...] = ()) -> tuple[Verdict, tuple[str, ...]]:
+    """Good, doubtful, failed or not checked, and why.
 
-    `too_long` is the difference that shows that the step is too long, None where nothing does.
+    **Arguments:** `drift`, the energy drift relative to `energy_scale`; `found`, what is known of the error of the
+    states; `others`, more reasons to doubt the run.
     """
     made = run.provenance
     if not run.result.ok:
@@ -51,17 +68,17 @@ def verdict(run: Run, drift: float, too_long: float | None = None) -> tuple[Verd
         return "failed", ("The energy became infinite or not a number.",)
     reasons = []
     if made.conservative and not drift <= DRIFT_LIMIT:
-        seen = close_encounter(run) or "Reduce dt."
-        reasons.append(f"The energy of a conservative system drifted by {drift:.2g} times its size. {seen}")
-    turns = _turns(run)
-    advice = "" if reasons else " Reduce dt."
-    if not made.variable_step and turns > TURNS:
-        reasons.append(f"The velocity reversed in {turns:.0%} of the steps.{advice}")
-    elif too_long is not None:
+        seen = close_encounter(run) or _advice(run)
+        reasons.append(f"The energy of a conservative system drifted by {drift:.2g} times its kinetic energy. {seen}")
+    advice = "" if reasons else f" {_advice(run)}"
+    if found.since is not None:
+        named = f" ({found.coordinate})" if found.coordinate else ""
         reasons.append(
-            "The step is too long for the motion: two half steps differ from it by "
-            f"{too_long:.2g} times the change over a step.{advice}"
+            f"From t = {found.since:.6g} on the state is off by up to {found.error:.2g} times its range of "
+            f"motion{named}, {found.how}.{advice}"
         )
+    elif found.error is None and not len(run.events) and (turns := _turns(run)) > TURNS and not made.variable_step:
+        reasons.append(f"The velocity reversed in {turns:.0%} of the steps.{advice}")
     # a velocity there is the difference of numbers as large as the arrays, which loses as many digits again
     lost = made.rounding**2 / float(np.finfo(float).eps)
     if lost > _LOST:
@@ -69,9 +86,25 @@ def verdict(run: Run, drift: float, too_long: float | None = None) -> tuple[Verd
             f"The motion goes so far out in hyperbolic space that its arrays hold positions to about {lost:.1g} radii, "
             "which the energy does not show. hl.carry(system, at=point) keeps them near the origin, with all digits."
         )
+    late = float(np.max(np.abs(run.t), initial=0.0))
+    unsure = late * float(np.finfo(float).eps)
+    if run.dt and unsure > _CLOCK * abs(run.dt):
+        reasons.append(
+            f"Times near {late:.3g} are known to {unsure:.1g} only, which is much beside the step. Begin the run at "
+            "t0 = 0, and let the system depend on the time since then."
+        )
     if made.step_error is not None and np.isnan(made.step_error):
         reasons.append("The error of the step is not known: halving it shows no order, and energy is not conserved.")
-    return ("doubtful" if reasons else "good"), tuple(reasons)
+    reasons += others
+    if reasons:
+        return "doubtful", tuple(reasons)
+    if found.error is None:
+        return "not checked", (f"The error of the states is not known: {found.how}.",)
+    return "good", ()
+
+
+def _advice(run: Run) -> str:
+    return "Tighten rtol and atol." if run.method is not None and run.method.tighter() is not None else "Reduce dt."
 
 
 def close_encounter(run: Run) -> str:
@@ -105,9 +138,10 @@ def close_encounter(run: Run) -> str:
         advice = f"{advice} {end}" if _stuck(run) else advice
     else:
         advice = f"{end} If they pass each other, a smaller dt allows more steps." if _stuck(run) else end
+    ratio = f"{float(size[where]) / usual:.2g} times as large as usual" if usual > 0 else "far larger than elsewhere"
     return (
-        f"At t = {float(run.t[known[where]]):.6g} the forces were {float(size[where]) / max(usual, 1e-300):.2g} times "
-        f"as large as usual: a close encounter, or another singularity of the potential. {advice}"
+        f"At t = {float(run.t[known[where]]):.6g} the forces were {ratio}: "
+        f"a close encounter, or another singularity of the potential. {advice}"
     )
 
 

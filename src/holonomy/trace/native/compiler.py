@@ -68,21 +68,24 @@ class Code:
             with contextlib.suppress(Unsupported), attempt("compiling with LLVM"):
                 self.loaded = load(better.text)
 
-    def run_many(self, leaves: Sequence[np.ndarray], mapped: Sequence[bool], count: int) -> list[np.ndarray]:
-        """Results for `count` sets of arguments, spread over the cores."""
+    def run_many(
+        self, leaves: Sequence[np.ndarray], mapped: Sequence[bool], count: int, steps: int | None = None
+    ) -> list[np.ndarray]:
+        """Results for `count` sets of arguments, spread over the cores; of a few `steps` in all one after another."""
         results = [np.empty((count, *shape), dtype) for shape, dtype in self.outputs]
         table = _table([*leaves, *results])
-        steps = [a.strides[0] if m else 0 for a, m in zip(leaves, mapped, strict=True)] + [
-            r.strides[0] for r in results
-        ]
-        strides = np.array(steps, np.int64)
+        strides = np.array(
+            [a.strides[0] if m else 0 for a, m in zip(leaves, mapped, strict=True)] + [r.strides[0] for r in results],
+            np.int64,
+        )
 
         def part(begin: int, end: int) -> None:
             scratch = np.empty(self.scratch, np.uint8)
             self.loaded.many(table, strides.ctypes.data, begin, end, scratch.ctypes.data)
 
-        self.optimise()
-        parts = min(count, 4 * _cores())
+        if steps is None or (self.draft is not None and self.draft.is_due(steps)):
+            self.optimise()
+        parts = min(count, 4 * _cores()) if steps is None else 1
         if parts <= 1:
             part(0, count)
             return results
@@ -105,11 +108,11 @@ class Compiled:
         checked = [_checked(k, x, *spec) for k, (x, spec) in enumerate(zip(leaves, self.code.inputs, strict=False))]
         return jax.tree.unflatten(self.outputs, self.code.run([*checked, *self.hidden], steps))
 
-    def batch(self, *args: Any, axes: Any = 0) -> Any:
+    def batch(self, *args: Any, axes: Any = 0, steps: int | None = None) -> Any:
         """The function on many members at once, one after another on each core.
 
         `axes` as in `jax.vmap`: a prefix of the arguments with 0 (members along the first axis) or None (the same for
-        all).
+        all). `steps` that all members take together, where that is known.
         """
         leaves = self._leaves(args)
         if isinstance(axes, (int, type(None))):
@@ -132,7 +135,7 @@ class Compiled:
         for k, (x, mark, (shape, dtype)) in enumerate(zip(leaves, marks, self.code.inputs, strict=False)):
             checked.append(_checked(k, x, (count, *shape) if mark else shape, dtype))
         mapped = [*marks, *[False] * len(self.hidden)]
-        results = self.code.run_many([*checked, *self.hidden], mapped, count)
+        results = self.code.run_many([*checked, *self.hidden], mapped, count, steps)
         return jax.tree.unflatten(self.outputs, results)
 
     def _leaves(self, args: tuple[Any, ...]) -> list[Any]:

@@ -50,12 +50,15 @@ class Engine:
             return compiled(*args, steps=steps or 0)
         return _jitted(function)(*args)
 
-    def batch(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any] | None:
+    def batch(
+        self, function: Callable[..., Any], args: tuple[Any, ...], *, seldom: bool = False, gradual: bool = False
+    ) -> Callable[..., Any] | None:
         """The function, compiled for arguments like `args`, of many members at once, spread over the cores.
 
-        None where it has no native form.
+        `seldom` and `gradual` (how many steps a call takes is known) choose the code that `call` uses for such calls,
+        so that nothing is compiled again. None where the function has no native form, or the engine is another one.
         """
-        compiled = self._native(function, args)
+        compiled = self._native(function, args, seldom, gradual) if self.native else None
         return None if compiled is None else compiled.batch
 
     def _native(
