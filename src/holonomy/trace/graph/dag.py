@@ -91,7 +91,7 @@ class Graph:
         return self._table.get(_key(op, args, dtype, data))
 
     def constant(self, value: float | int | bool, dtype: str) -> Node:
-        """The number `value` as a scalar of type `dtype`; 0.0 and -0.0 differ, all NaNs are one."""
+        """The number `value` as a scalar of type `dtype`; 0.0 and -0.0 differ, all NaNs are one, and whole numbers wrap."""
         kind = dtype[0]
         number: float | int | bool
         if kind == "f":
@@ -100,7 +100,7 @@ class Graph:
         elif kind == "b":
             number = key = bool(value)
         else:
-            number = key = int(value)
+            number = key = _wrapped(int(value), kind == "i", 8 * int(dtype[1:]))
         found = self._table.get(("const", dtype, key))
         if found is None:
             found = self._table["const", dtype, key] = self._new("const", (), number, dtype)
@@ -113,6 +113,12 @@ class Graph:
     def variable(self, dtype: str) -> Node:
         """A fresh leaf, equal to no other node."""
         return self._new("variable", (), self._count, dtype)
+
+
+def _wrapped(value: int, signed: bool, bits: int) -> int:
+    """The number of a type of so many bits that differs from `value` by a multiple of 2 to their number."""
+    lowest = -(1 << (bits - 1)) if signed else 0
+    return (value - lowest) % (1 << bits) + lowest
 
 
 def _key(op: str, args: tuple[Node, ...], dtype: str, data: Any) -> tuple[Any, ...]:

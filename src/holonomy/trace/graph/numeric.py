@@ -15,9 +15,11 @@ from holonomy.trace.graph.operations import named
 def _divide(a: Any, b: Any) -> Any:
     if a.dtype.kind == "f":
         return np.divide(a, b)
-    # Integers as XLA defines them: toward zero, and -1 (all ones) for division by zero.
+    # Integers as XLA defines them: toward zero, -1 (all ones) for division by zero, and wrapping for the one overflow.
     if b == 0:
-        return a.dtype.type(-1) if a.dtype.kind == "i" else ~a.dtype.type(0)
+        return ~a.dtype.type(0)
+    if b == -1:
+        return np.negative(a)
     return a.dtype.type(int(a) // int(b) if (a < 0) == (b < 0) else -(-int(a) // int(b)))
 
 
@@ -42,6 +44,23 @@ def _logical_shift_right(a: Any, b: Any) -> Any:
     return (a.view(unsigned) >> b.view(unsigned)).view(a.dtype)
 
 
+def _arithmetic_shift_right(a: Any, b: Any) -> Any:
+    """The highest bit is repeated, which for types without a sign NumPy does not do."""
+    signed, unsigned = (np.dtype(f"{kind}{a.dtype.itemsize}").type for kind in "iu")
+    steps = min(int(b.view(unsigned)), 8 * a.dtype.itemsize - 1)
+    return (a.view(signed) >> signed(steps)).view(a.dtype)
+
+
+def _converted(a: Any, target: np.dtype[Any]) -> Any:
+    """As XLA defines it: of floats beyond the range of whole numbers the nearest one, and zero of NaN."""
+    if a.dtype.kind != "f" or target.kind not in "iu":
+        return a.astype(target)
+    lowest, highest = int(np.iinfo(target).min), int(np.iinfo(target).max)
+    if not np.isfinite(a):
+        return target.type(0 if np.isnan(a) else highest if a > 0 else lowest)
+    return target.type(min(max(int(a), lowest), highest))
+
+
 def _plain(name: str) -> Callable[..., Any]:
     library, _, function = name.rpartition(".")
     return _elementwise(getattr(math, function)) if library else getattr(np, function)
@@ -53,6 +72,7 @@ NUMPY: Final[dict[str, Callable[..., Any]]] = {
     "rem": _remainder,
     "round": lambda a: np.copysign(np.floor(np.abs(a) + a.dtype.type(0.5)), a),
     "lshr": _logical_shift_right,
+    "ashr": _arithmetic_shift_right,
     "select": lambda c, a, b: a if c else b,
 }
 
@@ -67,7 +87,7 @@ def fold(op: str, dtype: str, arguments: Sequence[Node]) -> float | int | bool:
 def apply(op: str, dtype: str, values: Sequence[Any]) -> Any:
     """`op` on NumPy scalars, as a NumPy scalar of type `dtype`."""
     if op == "convert":
-        return values[0].astype(DTYPES[dtype])
+        return _converted(values[0], DTYPES[dtype])
     if op == "bitcast":
         return values[0].view(DTYPES[dtype])
     return DTYPES[dtype].type(NUMPY[op](*values))

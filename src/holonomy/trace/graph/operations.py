@@ -96,7 +96,7 @@ TABLE: Final = (
     Operation("select", 3, "", "where", heyoka="select"),
     Operation("shl", 2, "left_shift"),
     Operation("lshr", 2),
-    Operation("ashr", 2, "right_shift"),
+    Operation("ashr", 2),
     # change of scalar type (the node's own type is the new one; the second keeps the bits)
     Operation("convert", 1),
     Operation("bitcast", 1),

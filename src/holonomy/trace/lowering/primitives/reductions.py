@@ -26,7 +26,7 @@ def neutral(op: str, dtype: str) -> Any:
     if op == "mul":
         return 1
     if op == "and":
-        return -1 if dtype[0] == "i" else 1
+        return True if dtype == "b1" else -1  # all bits, in types without a sign as well
     if dtype[0] == "f":
         return -np.inf if op == "max" else np.inf
     if dtype == "b1":
