@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from holonomy.motion import initial_sizes, initial_sparse, initial_state
+from holonomy.motion import initial_place, initial_sizes, initial_sparse, initial_state
 from holonomy.motion.events import event
 from holonomy.motion.events.event import Event, Watched
 from holonomy.motion.initial_contact import refuse_bad_walls
@@ -28,7 +28,6 @@ from holonomy.motion.run import provenance
 from holonomy.motion.run.provenance import Provenance
 from holonomy.systems import System, lagrangian, mass_checks
 from holonomy.systems.bodies import World
-from holonomy.systems.bodies.checks import refuse_start
 from holonomy.systems.constraints import at_state, massless
 from holonomy.systems.contact import contact
 from holonomy.systems.replace import replace
@@ -36,7 +35,6 @@ from holonomy.systems.state_vector import vector
 from holonomy.trace.native.engine import ENGINES, Engine
 from holonomy.types import AnyArray, Number, StateLike
 
-TOO_FEW_DIGITS = 1e-9  # distance by which storing a point may move it at most; in hyperbolic space at R = 16
 LARGE = 24  # coordinates above which no mass matrix is formed that the motion itself does not need
 
 SINGULAR = ("stop", "pass")
@@ -90,13 +88,11 @@ def problem(
         raise ValueError(f"singular must be 'stop' or 'pass'; got {singular!r}.")
     shape = (system.space.point_dim,)
     q, v = vector("q0", q0, shape, system), vector("v0", v0, shape, system)
+    v = v.astype(q.dtype)
     _warn_of_degrees(system, q)
     seen, most = event.watched(system, events), event.capacity(max_events)
     is_traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((system, method, q, v, seen)))
-    if seen.count or contact.count(system):
-        q, v = (x.astype(np.float64) for x in (q, v))  # an instant is found to the last digit of the clock's precision
-    if not is_traced:
-        q, v = _on_space(system, q, v)
+    q, v = initial_place.placed(system, start, q, v, is_traced, instants=bool(seen.count or contact.count(system)))
     method, why = default_method(system, is_traced) if method is None else (method, "asked for")
     method.refuse(q.dtype)
     method.refuse_system(system)
@@ -213,35 +209,6 @@ def _time(name: str, value: Any) -> float:
     if not np.isfinite(number):
         raise ValueError(f"{name} must be finite; got {value!r}.")
     return number
-
-
-def _on_space(system: System, q: Any, v: Any) -> tuple[Any, Any]:
-    if isinstance(system, World):
-        refuse_start(system, q, v)
-    if system.flat:
-        return q, v
-    near: Any = np.asarray(system.space.project(q))
-    gap = float(np.max(np.abs(near - q)))
-    if gap > 1e-8 * max(1.0, float(np.max(np.abs(q)))):
-        raise ValueError(
-            f"q0 does not lie on {system.space}: it is {gap:.3g} away. The nearest point is {near.tolist()}; "
-            f"pass that, or space.project(q0)."
-        )
-    lost = float(system.space.rounding(near))
-    if lost > TOO_FEW_DIGITS:
-        raise ValueError(
-            f"q0 lies so far out in hyperbolic space that an array places it only to {lost:.1g} radii. Keep the points "
-            f"near the origin, with the isometry that carries them: far = hl.carry(system, at=point), and the start "
-            f"from far.space.state(points, velocities), as seen from that point."
-        )
-    tangent = np.asarray(system.space.tangent(near, v))
-    gap = float(np.max(np.abs(tangent - v)))
-    if gap > 1e-8 * max(1.0, float(np.max(np.abs(v)))):
-        raise ValueError(
-            f"v0 is not tangent to {system.space} at q0: its normal part has size {gap:.3g}. The tangent part is "
-            f"{tangent.tolist()}; pass that, or space.tangent(q0, v0)."
-        )
-    return near, tangent
 
 
 def _first_look(system: System, t: Any, q: Any, v: Any, probe: Any) -> tuple[Any, Any, Any, Any]:

@@ -273,7 +273,7 @@ def _displaced_in_plane(now: Compensated, y: Local, push: Local) -> Compensated:
     spin = push[2] - (y[0] * mu[1] - y[1] * mu[0])
     new = _added(now, jnp.concatenate([frame, way]), jnp.append(line, spin))
     long = em.excess(new.x[:2]) + 2.0 * em.dot(new.x[:2], new.x_low[:2])
-    x, x_low = _sum(new.x, new.x_low - 0.5 * long * jnp.append(new.x[:2], jnp.zeros(2)))
+    x, x_low = _sum(new.x, new.x_low - 0.5 * long * jnp.append(new.x[:2], jnp.zeros(2, new.x.dtype)))
     return Compensated(x, new.p, x_low, new.p_low)
 
 

@@ -47,7 +47,7 @@ def unit(x: Ambient) -> Ambient:
 
 def excess(x: Ambient) -> Scalar:
     r"""\(|x|^2 - 1\) of a vector near length 1, with an error that has no preferred sign."""
-    return jnp.sum(x * x - _shares(len(x)))
+    return jnp.sum(x * x - _shares(len(x)).astype(x.dtype))
 
 
 def _shares(n: int) -> np.ndarray:

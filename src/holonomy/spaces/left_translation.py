@@ -142,7 +142,7 @@ def _spin_matrices(y: Local, w: Local, mu: Local) -> RateMatrices:
     c = 1.0 / (1.0 + k)
     e, square = 0.25 * c, c * c
     yw, ym, mw = jnp.sum(y * w), jnp.sum(y * mu), jnp.sum(mu * w)
-    one = np.eye(3)
+    one = np.eye(3, dtype=y.dtype)
     u, v = 0.125 * y, 0.5 * y
     by_velocity = (1.0 - k) * one - hat3(v) + jnp.outer(u, y)
     part = (1.0 - k) * w - jnp.cross(v, w) + yw * u  # N

@@ -56,7 +56,7 @@ def _from_rows(array: AnyArray, space: AbstractSpace) -> AnyArray:
         array = array.reshape(-1)
     if isinstance(space, Carried) and array.shape == (inner.point_dim,):
         array = (np if isinstance(array, np.ndarray) else jnp).concatenate(
-            [array, np.zeros(space.point_dim - inner.point_dim)]
+            [array, np.zeros(space.point_dim - inner.point_dim, array.dtype)]
         )
     return array
 

@@ -114,5 +114,6 @@ def test_operations_on_whole_numbers_agree_with_xla(dtype: str) -> None:
 
 def _same(ours: Any, theirs: Any) -> None:
     for mine, its in zip(ours, theirs, strict=True):
+        assert set(mine) == set(its)
         for name, value in its.items():
-            assert_same(mine[name], value), name
+            assert_same({name: mine[name]}, {name: value})  # with the name, which a failure shows

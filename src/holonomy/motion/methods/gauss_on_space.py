@@ -118,7 +118,7 @@ def _correction(
     """What turns residuals of the stages into corrections of their velocities, the same throughout the step."""
     (a,), (b,), h = sums.a, sums.b, sums.h
     middle = b @ guess
-    place = times[0] + (0.5 - gauss_coefficients.tableau(len(b))[2][0]) * h, 0.5 * h * middle, middle
+    place = times[0] + float(0.5 - gauss_coefficients.tableau(len(b))[2][0]) * h, 0.5 * h * middle, middle
     space = local.system.space
     # On spheres the frozen mass matrix leaves errors of second order in h; from three dimensions on that is cheaper.
     # XLA takes long to compile an elimination that is written out, and the frozen matrix leads to the same root.

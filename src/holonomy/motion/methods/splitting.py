@@ -96,11 +96,11 @@ class AbstractSplitting(AbstractMethod):
 
         begin = (t + jnp.zeros_like(h), *flows.enter(*state))
         if kicks.size == 1:
-            (_, x, u), _ = part(begin, (drifts[0], kicks[0]))
+            (_, x, u), _ = part(begin, (float(drifts[0]), float(kicks[0])))
         else:
             lengths = jnp.asarray(drifts[:-1], state.q.dtype), jnp.asarray(kicks, state.q.dtype)
             (_, x, u), _ = jax.lax.scan(part, begin, lengths)
-        return flows.leave(state.q, *flows.drift(drifts[-1] * h, x, u))
+        return flows.leave(state.q, *flows.drift(float(drifts[-1]) * h, x, u))
 
     def _kicked(self, flows: Flows, h: Any, t: Any, x: Any, u: Any) -> Any:
         r"""The change of velocity at fixed positions in the time h: exact, or with damping to the order of the method.

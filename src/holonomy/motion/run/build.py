@@ -12,9 +12,10 @@ import numpy as np
 from holonomy.motion.drive import Driven
 from holonomy.motion.events.event import Watched
 from holonomy.motion.events.event_log import Events
+from holonomy.motion.initial_place import too_few_digits
 from holonomy.motion.loops.plain import LARGE, Snapshot
 from holonomy.motion.methods.base import AbstractMethod
-from holonomy.motion.problem import TOO_FEW_DIGITS, Problem
+from holonomy.motion.problem import Problem
 from holonomy.motion.run.positions import Drawn
 from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
@@ -134,10 +135,11 @@ def _while_near(system: System, driven: Driven) -> Driven:
     if system.flat or not len(driven.times):
         return driven
     q = np.asarray(driven.rows.q)
-    stuck = driven.result.code == Code.no_convergence and float(_roundings(system, q[-1:])[0]) > TOO_FEW_DIGITS / 100
-    if not stuck and not _rounding(system, q) > TOO_FEW_DIGITS:
+    limit = too_few_digits(q.dtype)
+    stuck = driven.result.code == Code.no_convergence and float(_roundings(system, q[-1:])[0]) > limit / 100
+    if not stuck and not _rounding(system, q) > limit:
         return driven
-    bad = np.asarray(_roundings(system, q)) > TOO_FEW_DIGITS
+    bad = np.asarray(_roundings(system, q)) > limit
     first = int(np.argmax(bad)) if np.any(bad) else len(q)
     stopped = float(driven.times[min(first, len(q) - 1)])
     result = replace(driven.result, code=int(Code.too_far), t=stopped)

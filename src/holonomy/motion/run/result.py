@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from holonomy.motion.run.verdict import close_encounter
 from holonomy.systems.result_code import Code
 from holonomy.types import Decimal, Truth, Whole
@@ -31,6 +33,7 @@ _SENTENCES = {
     Code.crowded: "More walls were near at once than a compiled run looks at together.",
     Code.rank_change: "The constraints changed their rank: their normals became dependent, or turned over in one step.",
 }
+_NAMED = 6  # members of a batch that a sentence names
 _ADVICE = {
     Code.ok: "",
     Code.not_finite: "Try a smaller dt, and look for a singularity of the system there (a collision, a chart's pole).",
@@ -73,11 +76,14 @@ class Result:
         return (self.code == int(Code.ok)) | (self.code == int(Code.event))
 
     @property
-    def name(self) -> str:
-        """The code's name, for a single run."""
-        return Code(int(self.code)).name
+    def name(self) -> str | np.ndarray:
+        """The code's name; of a batch an array of names, one for each member."""
+        codes = np.asarray(self.code)
+        return np.vectorize(_name, otypes=[object])(codes) if codes.ndim else _name(codes)
 
     def __str__(self) -> str:
+        if np.ndim(self.code):
+            return self._of_members()
         code = Code(int(self.code))
         if code is Code.ok:
             return _SENTENCES[code]
@@ -93,9 +99,33 @@ class Result:
         said = _SENTENCES[Code(int(self.code))]
         return f"{said} It stopped at t = {float(self.t):.6g} after {int(self.steps)} steps."
 
+    def _of_members(self) -> str:
+        """How many members of a batch stopped before their end, which ones, why and when."""
+        codes, times = np.asarray(self.code), np.broadcast_to(np.asarray(self.t), np.shape(self.code))
+        bad = ~np.isin(codes, (int(Code.ok), int(Code.event)))
+        if not np.any(bad):
+            return f"All {codes.size} members reached their end."
+        said = [f"{int(np.sum(bad))} of {codes.size} members stopped before their end."]
+        for code in np.unique(codes[bad]):
+            which = np.argwhere(codes == code)
+            named = [str(k[0]) if len(k) == 1 else str(tuple(map(int, k))) for k in which[:_NAMED]]
+            rest = f" and {len(which) - _NAMED} more" if len(which) > _NAMED else ""
+            first, last = float(np.min(times[codes == code])), float(np.max(times[codes == code]))
+            when = f"t = {first:.6g}" if first == last else f"t = {first:.6g} to {last:.6g}"
+            who = f"Member{'s' if len(which) > 1 else ''} {', '.join(named)}{rest}"
+            said.append(f"{who}, at {when}: {_SENTENCES[Code(int(code))]} {_ADVICE[Code(int(code))]}".rstrip())
+        return " ".join(said)
+
+
+def _name(code: Whole) -> str:
+    return Code(int(code)).name
+
 
 class SimulationError(RuntimeError):
-    """A run that stopped before its end. `run` is the part that is good, `result` says when and why."""
+    """A run that stopped before its end. `run` is the part that is good, `result` says when and why.
+
+    Of an ensemble with members that did, `run` is the whole batch; the rows of such members are NaN from there on.
+    """
 
     def __init__(self, run: Run):
         self.run = run

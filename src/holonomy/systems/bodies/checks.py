@@ -12,6 +12,7 @@ from jax.core import Tracer
 from holonomy.spaces import AbstractSpace, Chart, Circle, Product, Sphere
 from holonomy.systems.bodies import ball_flight
 from holonomy.systems.bodies.body import Body, Elements
+from holonomy.systems.constraints.tolerance import close
 from holonomy.trace.by_value import ByValue
 from holonomy.types import AnyArray, Unchecked
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from holonomy.systems.bodies.world import World
 
 MOST_BALLS = 40  # vertices with radii up to which all pairs are walls of the contact machinery
-_OFF = 1e-8  # relative distance from the space, or from tangency, above which a start is refused
 _ANTIPODAL = 1e-6  # distance from the antipode below which the direction of a spring is lost
 _SAID = 4  # pairs that a message names
 _MOST_WAYS = 500  # vertices up to which the ways along rods between all of them are looked at
@@ -81,7 +81,7 @@ def refuse_contradictions(rods: Elements | None, count: int) -> None:
     graph[ends[:, 0], ends[:, 1]] = graph[ends[:, 1], ends[:, 0]] = lengths
     ways = shortest_path(csr_array(graph), directed=False)[ends[:, 0], ends[:, 1]]
     worst = int(np.argmax(lengths - ways))
-    if lengths[worst] > ways[worst] * (1.0 + _OFF):
+    if lengths[worst] > ways[worst] * (1.0 + close(lengths.dtype)):
         raise ValueError(
             f"The rod {tuple(ends[worst].tolist())} of length {lengths[worst]:g} contradicts other rods: along them "
             f"its ends are at most {ways[worst]:g} apart. Make it shorter, or the others longer."
@@ -135,9 +135,9 @@ def refuse_start(world: World, q: AnyArray, v: AnyArray) -> None:
     if any(isinstance(part, Chart) for part in (space.factors if isinstance(space, Product) else (space,))):
         for point in x:  # a user's metric says itself what is wrong with it
             space.inner(point, np.zeros_like(point), np.zeros_like(point))
-    near = np.asarray(jax.vmap(space.project)(x))
+    near = np.asarray(jax.vmap(space.project)(x.astype(np.float64)))
     _refuse_off(space, x, near, "The point of vertex", "does not lie on", "space.project(point)")
-    tangent = np.asarray(jax.vmap(space.tangent)(near, u))
+    tangent = np.asarray(jax.vmap(space.tangent)(near, u.astype(np.float64)))
     _refuse_off(space, u, tangent, "The velocity of vertex", "is not tangent to", "space.tangent(point, velocity)")
     for kind, one in (("spring", world.springs), ("rod", world.rods)):
         if one is not None and np.isfinite(longest(space)):
@@ -163,7 +163,7 @@ def _refuse_overlaps(world: World, q: AnyArray, x: np.ndarray) -> None:
     else:
         return
     gaps = np.asarray(world.distances(q, pairs)) - sums
-    over = np.flatnonzero(gaps < -_OFF)
+    over = np.flatnonzero(gaps < -close(x.dtype))
     if over.size:
         said = ", ".join(f"{tuple(pairs[k].tolist())} by {-gaps[k]:.3g}" for k in over[:_SAID])
         said += f" and {over.size - _SAID} more" if over.size > _SAID else ""
@@ -173,7 +173,7 @@ def _refuse_overlaps(world: World, q: AnyArray, x: np.ndarray) -> None:
 def _refuse_off(space: AbstractSpace, given: np.ndarray, near: np.ndarray, what: str, fails: str, call: str) -> None:
     off = np.linalg.norm(given - near, axis=1)
     size = np.maximum(1.0, np.linalg.norm(given, axis=1))
-    bad = ~(off <= _OFF * size)  # a NaN from a projection that does not exist is refused as well
+    bad = ~(off <= close(given.dtype) * size)  # a NaN from a projection that does not exist is refused as well
     if np.any(bad):
         i = int(np.argmax(bad))
         said = f"{what} {i}, {given[i].tolist()}, {fails} {space!r}"

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -50,7 +51,7 @@ def conserved(world: World, q: Rows, momentum: Rows) -> dict[str, Rows]:
 
 @eqx.filter_jit
 def _slopes(energy: Function, q: Float[AnyArray, "times point"]) -> Float[Array, "times point"]:
-    return jax.vmap(jax.grad(lambda at: energy(0.0, at)))(q)
+    return jax.vmap(jax.grad(lambda at: energy(jnp.zeros((), at.dtype), at)))(q)
 
 
 def _parts(space: AbstractSpace) -> tuple[AbstractSpace, ...] | None:

@@ -91,7 +91,7 @@ class Graph:
         return self._table.get(_key(op, args, dtype, data))
 
     def constant(self, value: float | int | bool, dtype: str) -> Node:
-        """The number `value` as a scalar of type `dtype`; 0.0 and -0.0 differ, all NaNs are one, and whole numbers wrap."""
+        """The number `value` as a scalar of type `dtype`: 0.0 and -0.0 differ, all NaNs are one, whole numbers wrap."""
         kind = dtype[0]
         number: float | int | bool
         if kind == "f":
