@@ -66,6 +66,8 @@ class EnergyFunction:
     @cached_property
     def reason(self) -> str:
         """Why h is not known to be conserved: the sentence of `hl.jacobi_integral`; empty where it is."""
+        if self.form.steady is False:
+            return "The Lagrangian depends on the time."
         try:
             jacobi_integral(self.system)
         except ValueError as error:

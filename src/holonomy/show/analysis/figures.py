@@ -69,7 +69,7 @@ def phase_portrait(system: System, run: hl.Run) -> Figure:
     with style(palette=LIGHT):
         figure = new_figure(6.0, 4.9)
         axes: Any = figure.add_subplot()
-        if energy.conserved:
+        if energy.conserved or (fixed and not system.forces):  # then only impacts change h
             said = "portrait with walls" if system.constraints.walls.unilateral else "portrait of motions"
             levels = _grid(lambda x, w: energy_value(system, jnp.asarray(t), x[None], w[None]), across, up)
             seen = np.where(np.isfinite(levels), levels, np.nan)

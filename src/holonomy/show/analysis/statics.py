@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+import jax.numpy as jnp
 import numpy as np
 
 import holonomy as hl
@@ -20,6 +21,8 @@ _TRIED: Final = 12
 """Further guesses, at random."""
 _HOPELESS: Final = 5
 """Guesses without a result after which a system counts as one without equilibria, since a failed search is long."""
+_BEHIND: Final = 1e-9
+"""How far behind a wall an equilibrium may lie, which is then at the wall."""
 
 
 def at_rest(system: System, q: np.ndarray, near: Iterable[np.ndarray] = ()) -> list[Equilibrium]:
@@ -34,7 +37,14 @@ def at_rest(system: System, q: np.ndarray, near: Iterable[np.ndarray] = ()) -> l
                 failed += 1
                 if failed >= _HOPELESS and not found:
                     break
+    found = [e for e in found if _allowed(system, e.q)]
     return [e for i, e in enumerate(found) if not any(_same(system, e.q, other.q) for other in found[:i])]
+
+
+def _allowed(system: System, q: np.ndarray) -> bool:
+    """Whether q is not behind a wall."""
+    values = [f(jnp.zeros(()), jnp.asarray(q), *system.last) for f in system.constraints.walls.unilateral]
+    return all(bool(np.all(np.asarray(sigma) >= -_BEHIND)) for sigma in values)
 
 
 def _guesses(system: System, q: np.ndarray) -> Iterator[np.ndarray]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from holonomy.trace.affine import affine_in
 from holonomy.trace.function import Function, trace
@@ -21,6 +22,7 @@ from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.symbolic.angles import contract
 from holonomy.trace.symbolic.lagrange import Variables
 from holonomy.trace.symbolic.polynomial import Poly
+from holonomy.trace.symbolic.unchanged import vanishes
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
@@ -30,18 +32,27 @@ _MULTIPLIED_OUT = 6
 _JUMP = frozenset({"select", "floor", "ceil", "round", "sign", "lt", "le", "eq", "ne", "and", "or", "not"})
 
 
-def read(system: System, at: Variables, what: str, function: Function | None, *, velocity: bool) -> list[Poly]:
-    """A function of a system as polynomials in the variables; `ValueError` where it has no such form."""
+def read(
+    system: System, at: Variables, what: str, function: Function | None, *, velocity: bool, values: bool = False
+) -> list[Poly]:
+    """A function of a system as polynomials in the variables; `ValueError` where it has no such form.
+
+    Parameters are variables too or, with `values`, the numbers that they are.
+    """
     assert function is not None
     n, ring = system.space.point_dim, at.ring
     leaves: list[Any] = ["t", "q", *(["v"] if velocity else [])]
+    first = len(leaves)
     leaves += [("parameter", name) for name in (system.parameters if system.parametric else ())]
     state = [np.zeros(n)] * (2 if velocity else 1)
     try:
         flat = scalarise(lambda *args: function(*args), (np.float64(0.0), *state, *system.last))
         numbers = flat.numbers
+        known = [np.ravel(np.asarray(x, float)) for x in system.parameters.values()] if values else []
 
         def leaf(k: int, e: int) -> Poly:
+            if values and first <= k < len(leaves):
+                return ring.number(float(known[k - first][e]))
             return ring.number(numbers[e]) if k == len(leaves) else ring.leaf((leaves[k], e))
 
         return ring.read(flat.outputs[0].nodes, leaf)
@@ -52,17 +63,24 @@ def read(system: System, at: Variables, what: str, function: Function | None, *,
 
 
 class Energies:
-    """L, and where it is quadratic in the velocities its parts of each degree, kinetic and potential energy."""
+    """L, and where it is quadratic in the velocities its parts of each degree, kinetic and potential energy.
 
-    def __init__(self, system: System, at: Variables):
+    With `values` it is that of the values that the parameters have, some of which may be zero.
+    """
+
+    def __init__(self, system: System, at: Variables, *, values: bool = False):
         self.at, ring = at, at.ring
+
+        def part(what: str, function: Function | None, velocity: bool) -> Poly:
+            return contract(read(system, at, what, function, velocity=velocity, values=values)[0])
+
         self.natural = system.kinetic is not None and system.potential is not None
         if self.natural:
-            self.kinetic = contract(read(system, at, "kinetic energy", system.kinetic, velocity=True)[0])
-            self.potential = contract(read(system, at, "potential", system.potential, velocity=False)[0])
+            self.kinetic = part("kinetic energy", system.kinetic, True)
+            self.potential = part("potential", system.potential, False)
             self.lagrangian = self.kinetic - self.potential
         else:
-            self.lagrangian = contract(read(system, at, "Lagrangian", system.lagrangian, velocity=True)[0])
+            self.lagrangian = part("Lagrangian", system.lagrangian, True)
         velocities = frozenset(leaf_number(x) for x in at.v)
         parts = self.lagrangian.split(lambda atom: not velocities.isdisjoint(atom.leaves))
         self.quadratic = all(
@@ -99,7 +117,7 @@ class Energies:
             return True  # a slope does not see that a jumps
         a = [ring.slope(self.degrees[1], v) for v in at.v]
         curls = [ring.slope(a[i], at.q[j]) - ring.slope(a[j], at.q[i]) for i in range(at.n) for j in range(i)]
-        return any(contract(one) for one in (*curls, *[ring.slope(x, at.t) for x in a]))
+        return not all(vanishes(contract(one)) for one in (*curls, *[ring.slope(x, at.t) for x in a]))
 
 
 def _atoms(p: Poly) -> set[int]:
@@ -119,7 +137,8 @@ def leaf_number(leaf: Poly) -> int:
 
 
 class LagrangianForm(NamedTuple):
-    """What the trace of a Lagrangian tells, for all states at once; None where it does not tell.
+    """What the trace of a Lagrangian tells, for all states at once and the values that its parameters have; None where
+    it does not tell.
 
     `steady`: L does not change with the time. `quadratic`: L is of degree two at most in v. `turns`: it has a part of
     first degree in v that bends motions (a magnetic field, a turning frame); one that is a total derivative does
@@ -141,13 +160,13 @@ def lagrangian_form(system: System) -> LagrangianForm:
         return wired
     at = Variables(system.space.point_dim)
     try:
-        found = Energies(system, at)
+        found = Energies(system, at, values=not any(isinstance(x, Tracer) for x in jax.tree.leaves(system.parameters)))
     except ValueError:
         return wired
     steady = wired.steady or leaf_number(at.t) not in contract(found.lagrangian).leaves
     if not found.quadratic:
         return LagrangianForm(steady, wired.quadratic or False, wired.turns, wired.moving)
-    moving = None if system.kinetic is None else bool(found.degrees[1]) or bool(found.at_rest)
+    moving = None if system.kinetic is None else not (vanishes(found.degrees[1]) and vanishes(found.at_rest))
     return LagrangianForm(steady, True, found.turns, moving)
 
 
