@@ -231,7 +231,9 @@ def _from_disk(entry: str | None, structure: Any, gradual: bool) -> Compiled | N
         return Code(loaded, told.scratch, told.inputs, told.outputs, better)
 
     try:
-        code = _codes.get(("kept", told.object_file), build)
+        # the same machine code serves numbers and arrays of one number
+        types = (tuple(told.inputs), tuple(told.outputs))
+        code = _codes.get(("kept", told.object_file, told.scratch, types), build)
     except _NotKept:
         return None
     if not gradual:
