@@ -33,6 +33,7 @@ def test_a_chaotic_run_is_known_for_a_while_only(tmp_path) -> None:
 
 def test_how_long_a_run_is_known_does_not_depend_on_its_end_or_on_what_is_saved() -> None:
     known = _run(1.0).certificate.known_until
+    assert known is not None
     for other in (_run(1.0, 40.0), _run(1.0, save_every=100), _run(1.0, save_at=[0.0, 7.0, 20.0])):
         assert other.certificate.known_until == pytest.approx(known, rel=0.2)
     assert _run(1.0, 0.5 * known).certificate.known_until == np.inf

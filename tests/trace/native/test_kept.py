@@ -193,15 +193,3 @@ def test_entries_name_no_classes_but_tuples_with_names_of_this_package() -> None
         data = len(text).to_bytes(8, "little") + text.encode()
         cache.write("forged", data)
         assert kept.read("forged") is None
-
-
-def test_functions_of_other_shapes_may_share_machine_code(traces: Callable[[], int]) -> None:
-    """The first state of RK4 does not depend on the parameters: one code for a number and for an array of one."""
-
-    def run(value: Any) -> np.ndarray:
-        system = hl.System.from_lagrangian(lambda t, q, v, p: 0.5 * v[0] ** 2 * jnp.sum(p.a), ("x",), {"a": value})
-        return np.asarray(hl.simulate(system, [1.0], [0.2], 0.1, dt=0.01, method=hl.RK4(), engine="native").q)
-
-    first = run(2.0), run([2.0])
-    traces()
-    np.testing.assert_array_equal((run(2.0), run([2.0])), first)

@@ -24,12 +24,14 @@ from holonomy.motion.loops.plain import LARGE
 from holonomy.motion.methods.colliding_bodies import CollidingBodies
 from holonomy.motion.methods.event_driven import EventDriven
 from holonomy.motion.methods.on_host import AbstractHostMethod
-from holonomy.motion.run.twin import Follower, Pair, Path, Rows, Sizes
+from holonomy.motion.run.twin import Follower, Pair, Path, Rows, Sizes, by_half_steps
 from holonomy.systems.contact import contact
+from holonomy.systems.coupling import coupled_blocks
 
 if TYPE_CHECKING:
     from holonomy.motion.methods.base import AbstractMethod
     from holonomy.motion.run.run import Run
+    from holonomy.systems import System
 
 KNOWN = 1e-3
 """The error, in sizes of the motion, up to which a state counts as known."""
@@ -37,7 +39,8 @@ _STEPS = 5000  # that are taken by default
 _PART = 0.1  # of the steps of the run that are taken by default where these are more
 _LEAST_ROWS = 256  # of a run along which its twin is compared with them; of fewer the run is taken again
 _ROWS = 1024  # of a run that is taken again
-_ASKED = 8  # steps that are taken for each of the run, at most, where the growth is asked for
+_SURER = 20000  # that are taken by default where the error of the method decides
+_ASKED = 16  # steps that are taken for each of the run, at most, where the growth is asked for
 _BEYOND = 10.0  # times `KNOWN` up to which errors are followed
 _INJECTED = 64
 _FINER = 16  # part of the rows' spacing that is tried where errors grow too much between them
@@ -141,22 +144,29 @@ def _looked_at(run: Run, asked: bool) -> Growth | None:
     start, way = float(run.t[0]), float(run.t[-1]) - float(run.t[0])
     rows: Rows = (np.asarray(run.t), np.asarray(run.q), np.asarray(run.v))
     affordable = 0.5 * budget * abs(run.dt)
-    sizes, path = None, Path()
+    sizes, follower, path = None, None, Path()
     for trial in range(_TRIALS):
         if trial or len(rows[0]) < min(steps, _LEAST_ROWS):
             span = float(np.copysign(min(abs(way) / _FINER**trial, affordable), way))
             rows = pair.rows(start, rows[1][0], rows[2][0], start + span, _ROWS)
-        sizes = sizes_of(run.kinds, pair.system.flat, rows) if sizes is None else sizes
+        sizes = sizes_of(pair.system, rows) if sizes is None else sizes
         if not all(np.all(np.isfinite(x)) for x in sizes):
             return None
         try:
-            path = Follower(pair, rows, sizes).follow(budget, _BEYOND * KNOWN)
+            follower = Follower(pair, rows, sizes)
+            path = follower.follow(budget, _BEYOND * KNOWN)
         except ValueError:  # no state beside the first one satisfies the constraints
             return None
         if not path.too_far_apart:
             break
-    if not path.t or sizes is None:
+    if follower is None or sizes is None or not path.t:
         return None
+    if _by_method(pair, path, sizes):  # half steps tell its error better than long ones
+        t, error = by_half_steps(pair, rows, sizes, max(_SURER, budget), _BEYOND * KNOWN)
+        if len(t) and (error[-1] > KNOWN or t[-1] == rows[0][-1]):
+            path = follower.follow(budget, _BEYOND * KNOWN, until=float(t[-1]))
+            since, looked = (np.abs(np.array(x) - path.begin) for x in (path.t, t))
+            path.method = [float(e) for e in np.interp(since, looked, error)]
     path.reached = path.reached and abs(path.t[-1] - float(run.t[-1])) <= abs(run.dt)
     return _judged(pair, path, sizes)
 
@@ -176,21 +186,22 @@ def _method(run: Run) -> AbstractMethod | None:
     return (run.method.fallback(certain=False) if made.fell_back else None) or run.method
 
 
-def sizes_of(kinds: tuple[str, ...], flat: bool, rows: Rows) -> Sizes:
-    """The size of a motion in each coordinate and velocity; of one that does not move by itself, that of its kind.
+def sizes_of(system: System, rows: Rows) -> Sizes:
+    """The size of a motion in each coordinate and velocity.
 
-    The coordinates of a point on a space that is not `flat` belong together.
+    A coordinate that does not move by itself, as those across a plane that the motion stays in, has the size of those
+    of its kind that it is coupled to; the coordinates of a point on a curved space belong together.
     """
-    found, named = [], np.array(kinds)
+    angles = np.array([coordinate.kind == "angle" for coordinate in system.coordinates])
+    found, groups = [], 2 * coupled_blocks(system) + angles
     for column, rate in ((rows[1], False), (rows[2], True)):
         held = np.max(np.abs(np.asarray(column, float)), axis=0)
         size = _ranges(rows[0], np.asarray(column, float))
-        for kind in dict.fromkeys(kinds):
-            own = named == kind
-            if kind == "angle" and not rate:
-                size[own] = np.clip(size[own], _LEAST_ANGLE, 2.0 * np.pi)
+        if not rate:
+            size[angles] = np.clip(size[angles], _LEAST_ANGLE, 2.0 * np.pi)
+        for own in (groups == group for group in np.unique(groups)):
             largest = max(float(np.max(size[own])), _FAR * float(np.max(held[own])))
-            alone = (size[own] > _STILL * largest) & flat
+            alone = (size[own] > _STILL * largest) & system.flat
             size[own] = np.where(alone, np.maximum(size[own], _FAR * held[own]), largest if largest > 0 else 1.0)
         found += [size, np.maximum(held, size)]
     return Sizes(found[0], found[2], found[1], found[3])
@@ -204,11 +215,25 @@ def _ranges(t: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.where(own > _STEADY * whole, np.minimum(own, whole), whole)
 
 
+def _error(pair: Pair, path: Path, sizes: Sizes) -> np.ndarray:
+    """The error of the state at the times of a path, in sizes of the motion; infinite where there are none."""
+    if not path.t:
+        return np.full(1, np.inf)
+    return np.maximum(np.hypot(_rounding(pair, path, sizes), np.array(path.method)), 1e-300)
+
+
+def _by_method(pair: Pair, path: Path, sizes: Sizes) -> bool:
+    """Whether the error of the method is not known, or ends the time until which the state is."""
+    beyond = np.flatnonzero(~(_error(pair, path, sizes) <= KNOWN))
+    if not path.knows_method or not len(beyond):
+        return not path.knows_method
+    return bool(path.method[beyond[0]] > _rounding(pair, path, sizes)[beyond[0]])
+
+
 def _judged(pair: Pair, path: Path, sizes: Sizes) -> Growth:
     """What a path says."""
     t, growth = np.array(path.t), np.array(path.growth)
-    rounding = _rounding(pair, path, sizes)
-    error = np.maximum(np.hypot(rounding, np.array(path.method)), 1e-300)
+    rounding, error = _rounding(pair, path, sizes), _error(pair, path, sizes)
     factor = growth / max(float(np.max(sizes.held_q / sizes.q)), float(np.max(sizes.held_v / sizes.v)))
     beyond = np.flatnonzero(~(error <= KNOWN))
     if not len(beyond):

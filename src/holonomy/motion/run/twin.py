@@ -83,18 +83,21 @@ class Pair:
         self.system, self.method, self.watched = run.system, method, run.watched
         self.engine = None if run.provenance.engine.startswith("native") else "xla"
         self.dt = abs(run.dt)
-        self._driver: Driver | None = None
+        self._drivers: dict[bool, Driver] = {}
         self.most = _EVENTS + 2 * (len(run.events) if run.happened is not None else 0)
         self.dtype = np.asarray(run.q).dtype
         self.longest = _longest(run, method)
         self.compensates = isinstance(method, Gauss | Rattle | AbstractSplitting)
 
-    def moved(self, t: float, q: np.ndarray, v: np.ndarray, times: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+    def moved(
+        self, t: float, q: np.ndarray, v: np.ndarray, times: np.ndarray, m: float, *, tighter: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The states at these times, as far as they are good, by steps m times as long as those of the run."""
-        driver = self._driver
+        driver = self._drivers.get(tighter)
         if driver is None or driver.eventful:  # which remembers what happened
-            self._driver = driver = Driver(
-                self.system, self.method, self.engine, self.watched, max_events=self.most, falls_back=False
+            method = (self.method.tighter() if tighter else None) or self.method
+            self._drivers[tighter] = driver = Driver(
+                self.system, method, self.engine, self.watched, max_events=self.most, falls_back=False
             )
         rows = plan(t, float(times[-1]), m * self.dt, 1, times)
         places, rates = [q[None][:0]], [v[None][:0]]
@@ -114,7 +117,7 @@ class Pair:
         h = float(np.copysign(self.dt, end - t))
         steps = max(1, round((end - t) / h))
         times = t + h * np.unique(np.linspace(0, steps, count + 1).astype(np.int64))[1:]
-        places, rates = self.moved(t, q, v, times, 1)
+        places, rates = self.moved(t, q, v, times, 1.0)
         kept = times[: len(places)]
         return np.append(t, kept), np.concatenate([q[None], places]), np.concatenate([v[None], rates])
 
@@ -154,13 +157,17 @@ class Follower:
         self._error = 0.0
         self.path = Path(float(self._t[0]), knows_method=self._m > 1)
 
-    def follow(self, budget: int, stop: float) -> Path:
-        """The path until the error of rounding or of the method is `stop`, or so many steps have been taken."""
+    def follow(self, budget: int, stop: float, *, until: float | None = None) -> Path:
+        """The path, further than before, until the error of rounding or of the method is `stop`, or so many steps have
+        been taken; with `until`, whatever the error of the method is, to that time at least.
+        """
         path, eps = self.path, float(np.finfo(self._q.dtype).eps)
         while self._k < self._last:
-            if not self._stretch(budget):
+            error = path.growth[-1] * eps if path.t else 0.0
+            if until is not None and path.t and abs(path.t[-1] - path.begin) >= abs(until - path.begin):
                 return path
-            if path.t and max(path.growth[-1] * eps, path.method[-1]) > stop:
+            error = max(error, path.method[-1]) if path.t and until is None else error
+            if error > stop or not self._stretch(budget):
                 return path
         path.reached = True
         return path
@@ -174,15 +181,14 @@ class Follower:
         if not len(at):
             return False
         self.path.steps += int(cost[len(at) - 1])
-        places, rates = (q[at], v[at]) if m == 1 else self._pair.moved(t[k], q[k], v[k], t[at], m)
-        off = _distance(places, q[at[: len(places)]], self._sizes.q) if m > 1 else np.zeros(len(at))
-        good = _leading(off < _OFF)
+        places, rates = (q[at], v[at]) if m == 1 else self._pair.moved(t[k], q[k], v[k], t[at], float(m))
+        good = _leading(_distance(places, q[at[: len(places)]], self._sizes.q) < _OFF)
         if m > 1 and good < min(_FEWEST, len(at)):
             self._m //= 2
             self.path.knows_method = self._m > 1
             self._stride = self._stride if good else max(1, self._stride // 4)
             return True
-        twins = [self._pair.moved(t[k], q[k] + dq, v[k] + dv, t[at[:good]], m) for dq, dv in self._starts]
+        twins = [self._pair.moved(t[k], q[k] + dq, v[k] + dv, t[at[:good]], float(m)) for dq, dv in self._starts]
         good = min(good, *(len(x) for x, _ in twins))
         apart = [_distance(x[:good], places[:good], self._sizes.q) for x, _ in twins]
         widest = max(range(len(twins)), key=lambda i: float(np.max(apart[i], initial=0.0)))
@@ -192,21 +198,23 @@ class Follower:
             self._stride = max(1, self._stride // 4)
             return not self.path.too_far_apart
         x, w = (rows[:near] - of[:near] for rows, of in zip(twins[widest], (places, rates), strict=True))
-        self._take(at[:near], x, w, off[:near], self._starts[widest])
+        ratio = 1.0 / (float(m) ** self._order - 1.0) if m > 1 else 0.0
+        behind = (ratio * (places[:near] - q[at[:near]]), ratio * (rates[:near] - v[at[:near]]))
+        self._take(at[:near], (x, w), behind, self._starts[widest])
         if near == len(at):
             self._stride *= 4
         elif near < _LOOKS // 2:
             self._stride = max(1, self._stride * (near + _FEWEST) // _LOOKS)
         return True
 
-    def _take(self, at: np.ndarray, x: np.ndarray, w: np.ndarray, off: np.ndarray, start: Beside) -> None:
-        """Write these distances of the twin down, and begin again near the last of them."""
-        path, sizes = self.path, self._sizes
+    def _take(self, at: np.ndarray, beside: Beside, behind: Beside, start: Beside) -> None:
+        """Write down how far the twin was beside the motion, and the run behind the exact one, since the last row, and
+        begin again near the last of these rows.
+        """
+        path, sizes, (x, w) = self.path, self._sizes, beside
         apart, faster = _largest(x, sizes.q), _largest(w, sizes.v)
         begun = max(float(_largest(start[0], sizes.q)), float(_largest(start[1], sizes.v)))
-        error = self._error * apart / begun
-        if self._m > 1:
-            error = error + off / (float(self._m) ** self._order - 1.0)
+        error = self._error * apart / begun + _largest(behind[0], sizes.q)
         settled = np.flatnonzero(faster <= _JUMP * apart)
         j = int(settled[-1]) if len(settled) else len(at) - 1
         path.t += [float(s) for s in self._t[at[: j + 1]]]
@@ -215,7 +223,9 @@ class Follower:
         path.method += [float(e) for e in error[: j + 1]]
         wide = max(float(apart[j]), float(faster[j]), 1e-300)
         self._starts = [(x[j] * (_BESIDE / wide), w[j] * (_BESIDE / wide))]
-        self._scale, self._error, self._k = self._scale * wide / _BESIDE, float(error[j]), int(at[j])
+        gone = max(float(_largest(behind[0][j], sizes.q)), float(_largest(behind[1][j], sizes.v)))
+        self._error = self._error * wide / begun + gone
+        self._scale, self._k = self._scale * wide / _BESIDE, int(at[j])
 
     def _first(self) -> tuple[list[Beside], float]:
         """Some directions of roundings of the first state, made longer by a factor, and one over that factor."""
@@ -232,6 +242,30 @@ class Follower:
             )
             starts.append(self._pair.on_space(float(self._t[0]), self._q[0], self._v[0], dq, dv))
         return starts, 1.0 / factor
+
+
+def by_half_steps(pair: Pair, rows: Rows, sizes: Sizes, budget: int, stop: float) -> tuple[np.ndarray, np.ndarray]:
+    """Times, and there the error of a run in sizes of the motion, from the same motion by half steps or a tighter
+    tolerance, until the error is `stop` or so many steps have been taken.
+    """
+    (t, q, v), k, taken = rows, 0, 0
+    tighter = pair.method.tighter() is not None
+    m, ratio = (1.0, 1.0) if tighter else (0.5, 1.0 / (1.0 - 0.5**pair.method.order))
+    place, rate, found = q[0], v[0], [np.zeros(0)]
+    stride = max(1, (len(t) - 1) // (16 * _LOOKS))
+    seen: list[np.ndarray] = [np.zeros(0, int)]
+    while k < len(t) - 1:
+        at = np.unique(np.minimum(k + stride * np.arange(1, _LOOKS + 1), len(t) - 1))
+        taken += int(abs(t[at[-1]] - t[k]) / (m * pair.dt))
+        if taken > budget:
+            break
+        places, rates = pair.moved(t[k], place, rate, t[at], m, tighter=tighter)
+        found.append(ratio * _distance(places, q[at[: len(places)]], sizes.q))
+        seen.append(at[: len(places)])
+        if len(places) < len(at) or not np.max(found[-1]) <= stop:
+            break
+        k, place, rate, stride = int(at[-1]), places[-1], rates[-1], 2 * stride
+    return t[np.concatenate(seen)], np.concatenate(found)
 
 
 def _distance(rows: np.ndarray, of: np.ndarray, sizes: np.ndarray) -> np.ndarray:

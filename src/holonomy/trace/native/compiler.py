@@ -231,9 +231,7 @@ def _from_disk(entry: str | None, structure: Any, gradual: bool) -> Compiled | N
         return Code(loaded, told.scratch, told.inputs, told.outputs, better)
 
     try:
-        # the same machine code serves numbers and arrays of one number
-        types = (tuple(told.inputs), tuple(told.outputs))
-        code = _codes.get(("kept", told.object_file, told.scratch, types), build)
+        code = _codes.get(("kept", told.object_file), build)
     except _NotKept:
         return None
     if not gradual:
