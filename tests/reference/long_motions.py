@@ -214,7 +214,8 @@ def main(names: list[str]) -> None:
         motion = MOTIONS[name]
         rows = states(motion)
         kept[name] = [
-            [repr(motion.t_end * k / ROWS), *(str(mp.nstr(x, 12)) for x in y[: motion.shown])] for k, y in enumerate(rows)
+            [repr(motion.t_end * k / ROWS), *(str(mp.nstr(x, 12)) for x in row[: motion.shown])]
+            for k, row in enumerate(rows)
         ]
     with FILE.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([name, *row] for name, rows in kept.items() for row in rows)
