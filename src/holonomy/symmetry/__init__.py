@@ -1,15 +1,17 @@
 """What a system conserves, and what that is good for: symmetries, reduction, statics, stationary action."""
 
+from holonomy.symmetry.conserved import Conserved
 from holonomy.symmetry.cyclic import cyclic
 from holonomy.symmetry.energy_function import EnergyFunction, energy_function
 from holonomy.symmetry.equilibria import Equilibrium, NormalModes, equilibria, normal_modes
 from holonomy.symmetry.free_rotation import FreeRotation
 from holonomy.symmetry.integrability import Integrability, integrability
+from holonomy.symmetry.jacobi_integral import jacobi_integral
 from holonomy.symmetry.jacobi_metric import JacobiMetric, jacobi_metric
 from holonomy.symmetry.jacobi_stability import JacobiStability
 from holonomy.symmetry.killing import KillingAlgebra, killing
 from holonomy.symmetry.least_action import StationaryPath, least_action
-from holonomy.symmetry.noether import Conserved, jacobi_integral, noether
+from holonomy.symmetry.noether import noether
 from holonomy.symmetry.quadrature import Quadrature, quadrature
 from holonomy.symmetry.routh import ReducedSystem, routh
 

@@ -85,20 +85,39 @@ def _of(system: System, kind: str, number: int, function: Function) -> Dependenc
 
 
 class TracedFunction:
-    """One function of (t, q[, v]) of a system: as one expression where it is one (`flat`), and what it contains."""
+    """One function of (t, q[, v]) of a system: as one expression where it is one (`flat`), and what it contains.
 
-    def __init__(self, system: System, function: Function, velocity: bool) -> None:
-        self.system, self.function, self.velocity = system, function, velocity
+    `read` says whether the expression tells everything: not where a part has derivatives that do not follow from it.
+    `at` are the variables of its polynomials, which several functions may share. With `values`, parameters have the
+    values of the system there.
+    """
+
+    def __init__(
+        self, system: System, function: Function, velocity: bool, at: Variables | None = None, values: bool = False
+    ) -> None:
+        self.system, self.function, self.values = system, function, values
         n = system.space.point_dim
         self.sizes = (1, n, n) if velocity else (1, n)
-        self.flat = None if n > _TAKEN_APART or _has_own_rules(function) else flat(system, function, velocity)
-        self.components, self.contained = self._wired() if self.flat is None else self._read(self.flat)
+        self.flat = None if n > _TAKEN_APART else flat(system, function, velocity)
+        self.read = self.flat is not None and not _has_own_rules(function)
+        self.at = Variables(n) if at is None else at
 
-    def _read(self, flat: Flat) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-        nodes = flat.outputs[0].nodes
-        acting = frozenset(k for k, node in enumerate(nodes) if not self._is_zero(k, node))
-        named = {node.data for node in reachable(nodes) if node.op == "input" and node.data[0] < len(self.sizes)}
-        return acting, frozenset(one for one in named if not self._cancels(*one))
+    @cached_property
+    def contained(self) -> frozenset[tuple[int, int]]:
+        """The arguments that it contains, by the number of the argument and of the element."""
+        return self._read(self.flat) if self.flat is not None and self.read else self._wired()
+
+    @cached_property
+    def components(self) -> frozenset[int]:
+        """The elements of the value that are not zero."""
+        if self.flat is None or not self.read:
+            return frozenset(range(self.sizes[1]))
+        return frozenset(k for k, node in enumerate(self.flat.outputs[0].nodes) if not self._is_zero(k, node))
+
+    def _read(self, flat: Flat) -> frozenset[tuple[int, int]]:
+        nodes = reachable(flat.outputs[0].nodes)
+        named = {node.data for node in nodes if node.op == "input" and node.data[0] < len(self.sizes)}
+        return frozenset(one for one in named if not self._cancels(*one))
 
     def _is_zero(self, k: int, node: Node) -> bool:
         """Whether element k of the value is zero, as a number or as a polynomial."""
@@ -118,8 +137,8 @@ class TracedFunction:
         reading = self.reading
         if reading is None:
             return False
-        at = (self.variables.t, *self.variables.q, *self.variables.v)
-        (i,) = at[sum(self.sizes[:argument]) + element].leaves
+        every = (self.at.t, *self.at.q, *self.at.v)
+        (i,) = every[sum(self.sizes[:argument]) + element].leaves
         return all(reading.unchanged(p, {i: reading.ring.one}) for p in reading.outputs)
 
     def _changes(self, argument: int, element: int) -> bool:
@@ -153,30 +172,28 @@ class TracedFunction:
         return found
 
     @cached_property
-    def variables(self) -> Variables:
-        """Leaves for the arguments."""
-        return Variables(self.sizes[1])
-
-    @cached_property
     def reading(self) -> Reading | None:
-        """The values as polynomials, of parameters without values; None where the function is no single expression."""
-        if self.flat is None:
+        """The values as polynomials; None where no expression tells everything."""
+        if self.flat is None or not self.read:
             return None
-        at, numbers = self.variables, self.flat.numbers
+        at, numbers = self.at, self.flat.numbers
         arguments = [[at.t], at.q, at.v][: len(self.sizes)]
+        parameters = [np.ravel(np.asarray(x, float)) for x in jax.tree.leaves(self.system.last)]
 
         def leaf(k: int, e: int) -> Poly:
             if k < len(arguments):
                 return arguments[k][e]
-            return at.ring.number(numbers[e]) if k == last else at.ring.leaf(("parameter", k, e))
+            k -= len(arguments)
+            if k == len(parameters):
+                return at.ring.number(numbers[e])
+            return at.ring.number(float(parameters[k][e])) if self.values else at.ring.leaf(("parameter", k, e))
 
-        last = len(arguments) + len(jax.tree.leaves(self.system.last))
         try:
             return Reading(at.ring, self.flat.outputs[0].nodes, leaf)
         except Unsupported:
             return None
 
-    def _wired(self) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
+    def _wired(self) -> frozenset[tuple[int, int]]:
         shapes = [jax.ShapeDtypeStruct((), np.float64)]
         shapes += [jax.ShapeDtypeStruct((n,), np.float64) for n in self.sizes[1:]]
         leaves = [*shapes, *jax.tree.leaves(self.system.last)]
@@ -184,7 +201,7 @@ class TracedFunction:
         for argument, n in enumerate(self.sizes):
             pattern = value_pattern(self.function, leaves, argument, _ENTRIES)
             found |= {(argument, int(i)) for i in (range(n) if pattern is None else pattern.matrix.indices)}
-        return frozenset(range(self.sizes[1])), frozenset(found)
+        return frozenset(found)
 
 
 def flat(system: System, function: Function, velocity: bool) -> Flat | None:

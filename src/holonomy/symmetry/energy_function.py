@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jaxtyping import Float
 
 from holonomy.motion import Run
-from holonomy.symmetry.noether import jacobi_integral
+from holonomy.symmetry.jacobi_integral import jacobi_integral
 from holonomy.systems import System, lagrangian
 from holonomy.systems.equations.energies import LagrangianForm, lagrangian_form
 from holonomy.systems.state_vector import vector

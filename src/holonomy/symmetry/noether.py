@@ -9,7 +9,7 @@ If \(\delta L = dF/dt\) for a function \(F(t, q)\), and no force and no constrai
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,60 +17,24 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
 
 from holonomy.geometry.integrate import integrate
 from holonomy.motion import Run
+from holonomy.symmetry.conserved import Conserved, jump, jump_between, shown
+from holonomy.symmetry.formulas import Formulas, flat_field
+from holonomy.symmetry.many_states import States, Where, at_rows, rows
 from holonomy.symmetry.samples import states
-from holonomy.systems import System, lagrangian
+from holonomy.systems import System
 from holonomy.systems.mistakes import advice
 from holonomy.systems.state_vector import vector
 from holonomy.trace.function import Function, trace
-from holonomy.types import AnyArray, ArrayFunction, Number, Scalar, Tree, VectorLike
+from holonomy.types import AnyArray, ArrayFunction, Tree, VectorLike
 
-_SAMPLES = 12
 _EXACT = 1e-9  # of the terms that cancel: a larger sum is not rounding
-_SMALL = 1e-3  # of energy over distance: a change of L much smaller than that is compared with it, not with its terms
+_TOTAL = 500  # states at which changes by total derivatives are looked at
+_FLOW = 64  # steps of a flow, by the method of Runge and Kutta
+_FLOWED = 1e-6  # of its values: what a Lagrangian may differ by at the end of a flow
 _GROUP = 1e-9  # how far h(0, q) may be from q
-
-Quantity = Callable[[Tree, Tree, Tree], Scalar]
-
-
-@dataclass(frozen=True)
-class Conserved:
-    """A conserved quantity I(t, q, v): call it with a state, or `along` a run; `print` says what it is.
-
-    `invariance` is ``"exact"`` where the Lagrangian does not change, ``"total derivative"`` where it changes by dF/dt;
-    `defect` is the largest change that was found at random states, as a part of the terms that cancel.
-    """
-
-    system: System
-    quantity: Quantity
-    words: str
-    invariance: str
-    defect: float
-
-    def __call__(self, t: Number, q: VectorLike, v: VectorLike) -> Scalar:
-        shape = (self.system.space.point_dim,)
-        q, v = vector("q", q, shape, self.system), vector("v", v, shape, self.system)
-        return _value(self.quantity, jnp.asarray(t, float), jnp.asarray(q), jnp.asarray(v))
-
-    def along(self, run: Run) -> Float[AnyArray, " times"]:
-        """The quantity at the saved times of a run."""
-        return _values(self.quantity, jnp.asarray(run.t), jnp.asarray(run.q), jnp.asarray(run.v))
-
-    def __repr__(self) -> str:
-        return self.words
-
-
-@eqx.filter_jit
-def _value(quantity: Quantity, t: Tree, q: Tree, v: Tree) -> Tree:
-    return quantity(t, q, v)
-
-
-@eqx.filter_jit
-def _values(quantity: Quantity, t: Tree, q: Tree, v: Tree) -> Tree:
-    return jax.vmap(quantity)(t, q, v)
 
 
 class _Momentum(eqx.Module):
@@ -80,9 +44,12 @@ class _Momentum(eqx.Module):
     field: Function
     base: AnyArray | None
 
+    def momentum(self, t: Tree, q: Tree, v: Tree) -> Tree:
+        """The momentum alone."""
+        return jnp.dot(jax.grad(self.system.raw_lagrangian, argnums=2)(t, q, v), self.field(t, q))
+
     def __call__(self, t: Tree, q: Tree, v: Tree) -> Tree:
-        slope = jax.grad(self.system.raw_lagrangian, argnums=2)(t, q, v)
-        along = jnp.dot(slope, self.field(t, q))
+        along = self.momentum(t, q, v)
         return along if self.base is None else along - self._potential(t, q)
 
     def _potential(self, t: Tree, q: Tree) -> Tree:
@@ -96,89 +63,209 @@ class _Momentum(eqx.Module):
         return integrate(rate, jnp.zeros(1))[0]
 
 
-def noether(system: System, generator: ArrayFunction | VectorLike | str) -> Conserved:
+def noether(
+    system: System,
+    generator: ArrayFunction | VectorLike | str,
+    *,
+    where: Where | None = None,
+    along: Run | Sequence[Run] = (),
+) -> Conserved:
     r"""The quantity that a symmetry of the system conserves.
 
     **Arguments:** `generator`, a vector field \(\xi(q)\) or \(\xi(t, q)\) (its first argument is then named t), a
     finite one-parameter group \(h(s, q)\) or \(h(s, t, q)\) with h = q at s = 0, a constant vector, or the name of a
-    coordinate.
+    coordinate. `where`, the region that matters, as bounds such as ``{"x": (0, 1e6), "t": (0, 60)}`` or a function
+    (t, q, v) -> bool; `along`, runs whose states are to be looked at, too.
 
-    The Lagrangian must be invariant, or change by a total time derivative dF/dt, and forces and constraints must do no
-    work along the generator. This is checked at random states with exact derivatives; `defect` of the result says how
-    well it holds. **Fails** with `ValueError`, which says by how much, where the generator is no symmetry.
+    The Lagrangian must be invariant, or change by a total time derivative dF/dt, and forces, constraints and walls must
+    not act along the generator. Where the formulas show it, it holds everywhere (`decided`). Elsewhere it is looked at,
+    with exact derivatives, at thousands of states: of sizes from 1e-3 to 1e3, at both sides of comparisons, and along
+    the runs; the result says so and holds no further. **Fails** with `ValueError`, which says by how much, where the
+    generator is no symmetry, and where the quantity jumps.
     """
     field, name = _field(system, generator)
-    samples = states(system, _SAMPLES)
-    _refuse_acted_on(system, field, samples)
-    changes = [(_change(system, field, *state), state) for state in samples]
-    defect, change, worst = _worst(changes)
-    if defect <= _EXACT:
-        called = f"p_{name}" if name else "I = p·ξ, the momentum along the generator,"
-        words = f"{called} is conserved: the Lagrangian is invariant (to {defect:.0e} of its terms)."
-        return Conserved(system, _Momentum(system, field, None), words, "exact", defect)
-    if system.flat and not system.constraints.equations.total:
-        whole = max(float(_total(system, field, *state)) for state in samples)
-        if whole <= _EXACT:
+    formulas = Formulas(system)
+    rates = formulas.rates(field) if formulas.readable else None
+    base = None if rates is None else states(system, 1)[0][1]
+    called = f"p_{name}" if name else "I = p·ξ, the momentum along the generator,"
+    symbol = f"p_{name}" if name else "p·ξ"
+    if rates is not None and formulas.free_along(rates) and formulas.steady_momenta():
+        if formulas.invariant(rates):
+            words = f"{called} is conserved: the Lagrangian is invariant, by its formula."
+            return Conserved(system, _Momentum(system, field, None), words, "exact", 0.0, True, name=symbol)
+        if _has_lines(system) and formulas.changes_by_total(rates):
             words = (
                 "I = p·ξ - F is conserved: along the generator the Lagrangian changes by the total time derivative "
-                f"dF/dt (to {whole:.0e} of its terms)."
+                "dF/dt, by its formula."
             )
-            return Conserved(system, _Momentum(system, field, samples[0][1]), words, "total derivative", whole)
-    t, q, v = worst
-    raise ValueError(
-        f"The generator is no symmetry: at t = {float(t):.3g}, q = {_shown(q)}, v = {_shown(v)} the Lagrangian changes "
-        f"along it at the rate {change[0]:.3g}, in terms of size {change[1]:.3g}, and not by a total time derivative. "
-        "Its momentum is not conserved."
-    )
+            quantity = _Momentum(system, field, base)
+            return Conserved(system, quantity, words, "total derivative", 0.0, True, name="p·ξ - F")
+    runs = (along,) if isinstance(along, Run) else tuple(along)
+    looked = rows(system, _functions(system, formulas, field), where, runs, wide=formulas.expressions)
+    return _Numbers(system, field, formulas, looked).conserved(called, symbol)
 
 
-def jacobi_integral(system: System) -> Conserved:
-    r"""Jacobi's integral \(h = v\cdot\partial L/\partial v - L = T_2 + V - T_0\), conserved where L does not name t.
-
-    It is the energy where positions do not depend on time. **Fails** with `ValueError` where it is not conserved: where
-    the Lagrangian names the time, or forces or moving constraints do work.
-    """
-    samples = states(system, _SAMPLES)
-    if max(float(_time_slope(system, *state)) for state in samples) > _EXACT:
-        raise ValueError(
-            "Jacobi's integral is not conserved: the Lagrangian depends on the time. Where a moving frame makes it do "
-            "so, choose coordinates that move along."
-        )
-    power = max(float(_power(system, *state)) for state in samples)
-    if power > _EXACT:
-        raise ValueError(
-            f"Jacobi's integral is not conserved: forces or moving constraints do work, {power:.1e} of the size of "
-            "force times velocity at a random state."
-        )
-    gap = max(abs(float(_value(_Jacobi(system), *s)) - float(system.energy(*s))) for s in samples)
-    if gap <= _EXACT * (1 + max(abs(float(system.energy(*s))) for s in samples)):
-        words = "h = v·∂L/∂v - L is conserved: the Lagrangian does not depend on the time. It is the energy T + V."
-    else:
-        words = (
-            "h = v·∂L/∂v - L = T2 + V - T0 is conserved: the Lagrangian does not depend on the time. It is not the "
-            "energy T + V, which is not conserved."
-        )
-    return Conserved(system, _Jacobi(system), words, "exact", power)
+def _functions(system: System, formulas: Formulas, field: Function) -> list[Any]:
+    flat = flat_field(field, system.space.point_dim)
+    return [*formulas.flats, *([] if flat is None else [(flat, 2)])]
 
 
-class _Jacobi(eqx.Module):
+def _has_lines(system: System) -> bool:
+    """Whether a total derivative can be integrated along straight lines between allowed positions."""
+    return system.flat and not system.constraints.equations.total
+
+
+@dataclass
+class _Numbers:
+    """What the theorem asks for, at the states that are looked at."""
+
     system: System
+    field: Function
+    formulas: Formulas
+    looked: States
 
-    def __call__(self, t: Tree, q: Tree, v: Tree) -> Tree:
-        return lagrangian.energy_function(self.system.raw_lagrangian, t, q, v)
+    def conserved(self, called: str, symbol: str) -> Conserved:
+        """The quantity; `ValueError` where it is not conserved."""
+        looked = self.looked
+        self._refuse_acted_on()
+        change, size = looked.values(self._change)
+        known = np.isfinite(change) & np.isfinite(size)
+        if not np.any(known):
+            raise ValueError(
+                f"{self.system} has a finite Lagrangian at none of {len(looked)} states, {looked.region}, so nothing "
+                "can be said of it. Pass where=, the region in which it is defined."
+            )
+        parts = np.where(known, np.abs(change) / np.where(size > 0, size, 1.0), 0.0)
+        worst = looked.largest(lambda t, q, v: self._change(t, q, v)[0], np.where(parts > _EXACT, np.abs(change), 0.0))
+        at = looked.words(int(np.sum(known)))
+        if worst is None:
+            defect = float(np.max(parts))
+            size_of_it = f"to {defect:.0e} of its terms" if defect <= _EXACT else "to rounding"
+            self._refuse_jump(self._line_of_symmetry(), "the Lagrangian is not the same at both sides of a step")
+            self._refuse_far()
+            quantity = _Momentum(self.system, self.field, None)
+            self._refuse_steps(quantity)
+            words = f"{called} is conserved: the Lagrangian is invariant ({size_of_it}) {at}."
+            return Conserved(self.system, quantity, words, "exact", defect, False, at, symbol)
+        whole = self._total() if _has_lines(self.system) else np.inf
+        if whole > _EXACT or jump(lambda t, q, v: self._change(t, q, v)[0], looked) is not None:
+            k = worst
+            raise ValueError(
+                f"The generator is no symmetry: at t = {looked.t[k]:.3g}, q = {shown(looked.q[k])}, "
+                f"v = {shown(looked.v[k])} the Lagrangian changes along it at the rate {change[k]:.3g}, in terms of "
+                f"size {size[k]:.3g}, and not by a total time derivative. Its momentum is not conserved."
+            )
+        self._refuse_jump(self._line_of_symmetry(), "the Lagrangian is not the same at both sides of a step")
+        quantity = _Momentum(self.system, self.field, states(self.system, 1)[0][1])
+        self._refuse_steps(quantity)
+        words = (
+            "I = p·ξ - F is conserved: along the generator the Lagrangian changes by the total time derivative "
+            f"dF/dt (to {whole:.0e} of its terms) {at}."
+        )
+        return Conserved(self.system, quantity, words, "total derivative", whole, False, at, "p·ξ - F")
+
+    def _change(self, t: Tree, q: Tree, v: Tree) -> tuple[Tree, Tree]:
+        return _change(self.system, self.field, t, q, v)
+
+    def _total(self) -> float:
+        """How far the change is from a total derivative, at some of the states, special ones among them."""
+        looked = self.looked
+        chosen = np.unique(np.linspace(0, len(looked) - 1, _TOTAL).astype(int))
+        system, field = self.system, self.field
+        some = [x[chosen] for x in (looked.t, looked.q, looked.v)]
+        found = at_rows(lambda t, q, v: _total(system, field, t, q, v), *some)
+        return float(np.max(found[0], initial=0.0, where=np.isfinite(found[0])))
+
+    def _line_of_symmetry(self) -> tuple[np.ndarray, ...]:
+        """The directions in which the special states move along the generator."""
+        t, q, v = self.looked.special
+        xi, rate = at_rows(lambda t, q, v: _moved(self.field, t, q, v), t, q, v) if len(t) else (q, v)
+        return np.zeros_like(t), xi, rate
+
+    def _refuse_far(self) -> None:
+        """Compare the Lagrangian at both ends of pieces of the flow, where no formula tells its steps."""
+        (lagrange,) = self.formulas.of["lagrangian"]
+        if lagrange.flat is not None:
+            return
+        looked, generator = self.looked, np.random.default_rng(4)
+        far = 10.0 ** generator.uniform(-3, 3, len(looked)) * generator.choice([-1.0, 1.0], len(looked))
+        states = [jnp.asarray(x) for x in (looked.t, looked.q, looked.v, far)]
+        before, after = (np.asarray(x) for x in _both_ends(self.system, self.field, *states))
+        change, size = np.abs(after - before), np.abs(after) + np.abs(before)
+        parts = np.where(np.isfinite(change) & (size > 0), change / np.where(size > 0, size, 1.0), 0.0)
+        k = int(np.argmax(parts))
+        if parts[k] > _FLOWED:
+            raise ValueError(
+                f"The generator is no symmetry: the Lagrangian is {before[k]:.6g} at t = {looked.t[k]:.3g}, "
+                f"q = {shown(looked.q[k])}, v = {shown(looked.v[k])} and {after[k]:.6g} where its flow leads."
+            )
+
+    def _refuse_jump(self, along: tuple[np.ndarray, ...], why: str) -> None:
+        found = jump(self.system.raw_lagrangian, self.looked, along)
+        if found is not None:
+            raise ValueError(f"The generator is no symmetry: {why}, {found}.")
+
+    def _refuse_steps(self, quantity: Any) -> None:
+        (lagrange,) = self.formulas.of["lagrangian"]
+        found = (jump if lagrange.flat is not None else jump_between)(quantity.momentum, self.looked)
+        if found is not None:
+            raise ValueError(f"The momentum along the generator is not conserved: it jumps {found}.")
+
+    def _refuse_acted_on(self) -> None:
+        found = self.looked.values(lambda t, q, v: _work(self.system, self.field, t, q, v))
+        work, refused, pushed = (float(np.max(x, initial=0.0, where=np.isfinite(x))) for x in found)
+        if work > _EXACT:
+            raise ValueError(
+                f"The generator is no symmetry: forces do work along it, {work:.1e} of the size of force times "
+                "generator at a state that was looked at."
+            )
+        if refused > _EXACT:
+            raise ValueError(
+                f"The generator is no symmetry: the constraints do not allow displacements along it (they change by "
+                f"{refused:.1e} of their terms at a state that was looked at)."
+            )
+        if pushed > _EXACT:
+            raise ValueError(
+                f"The generator is no symmetry: walls push or rub along it, {pushed:.1e} of their terms at a state "
+                "that was looked at."
+            )
 
 
 # ── what the theorem asks for ─────────────────────────────────────────────────────────────────────────────────────
-@eqx.filter_jit
 def _change(system: System, field: Function, t: Tree, q: Tree, v: Tree) -> Tree:
     """The change of L along the generator, and the size of the terms that it is the sum of."""
     xi, rate = _moved(field, t, q, v)
     pull, slope = jax.grad(system.raw_lagrangian, argnums=(1, 2))(t, q, v)
     size = jnp.sum(jnp.abs(pull * xi)) + jnp.sum(jnp.abs(slope * rate))
-    # the slopes have rounding errors of the size of the energies that they are slopes of
-    energy = jnp.sum(jnp.abs(slope * v)) + jnp.abs(system.raw_lagrangian(t, q, v))
-    least = _SMALL * energy * jnp.max(jnp.abs(xi)) / (1 + jnp.max(jnp.abs(q)))
-    return jnp.dot(pull, xi) + jnp.dot(slope, rate), size + least
+    return jnp.dot(pull, xi) + jnp.dot(slope, rate), size
+
+
+@eqx.filter_jit
+def _both_ends(system: System, field: Function, t: Tree, q: Tree, v: Tree, far: Tree) -> tuple[Tree, Tree]:
+    """The Lagrangian at states, and where the flow of a generator leads in so long, or less where it turns fast."""
+
+    def one(s: Tree, x: Tree, w: Tree, length: Tree) -> tuple[Tree, Tree]:
+        turning = jnp.max(jnp.abs(jax.jacfwd(field, argnums=1)(s, x)), initial=0.0)
+        step = length / jnp.maximum(1.0, jnp.abs(length) * turning) / _FLOW
+
+        def rates(state: tuple[Tree, Tree]) -> tuple[Tree, Tree]:
+            return _moved(field, s, *state)
+
+        def along(state: tuple[Tree, Tree], part: float, slope: tuple[Tree, Tree]) -> tuple[Tree, Tree]:
+            return state[0] + part * step * slope[0], state[1] + part * step * slope[1]
+
+        def runge_kutta(_: Tree, state: tuple[Tree, Tree]) -> tuple[Tree, Tree]:
+            k1 = rates(state)
+            k2 = rates(along(state, 0.5, k1))
+            k3 = rates(along(state, 0.5, k2))
+            k4 = rates(along(state, 1.0, k3))
+            mean = [(a + 2 * b + 2 * c + d) / 6 for a, b, c, d in zip(k1, k2, k3, k4, strict=True)]
+            return along(state, 1.0, (mean[0], mean[1]))
+
+        there = jax.lax.fori_loop(0, _FLOW, runge_kutta, (x, w))
+        return system.raw_lagrangian(s, x, w), system.raw_lagrangian(s, *there)
+
+    return jax.vmap(one)(t, q, v, far)
 
 
 def _moved(field: Function, t: Tree, q: Tree, v: Tree) -> tuple[Tree, Tree]:
@@ -195,7 +282,6 @@ def _form(system: System, field: Function, t: Tree, q: Tree) -> tuple[Tree, Tree
     return jax.value_and_grad(change)(jnp.zeros_like(q))
 
 
-@eqx.filter_jit
 def _total(system: System, field: Function, t: Tree, q: Tree, v: Tree) -> Tree:
     """How far the change of L is from a total derivative: it must be b + a·v with b dt + a dq closed."""
 
@@ -212,66 +298,31 @@ def _total(system: System, field: Function, t: Tree, q: Tree, v: Tree) -> Tree:
     return jnp.maximum(bent, jnp.max(jnp.abs(slopes - slopes.T)) / scale)
 
 
-@eqx.filter_jit
-def _time_slope(system: System, t: Tree, q: Tree, v: Tree) -> Tree:
-    """The derivative of L by the time, as a part of the energies."""
-    slope, momentum = jax.grad(system.raw_lagrangian, argnums=(0, 2))(t, q, v)
-    energy = jnp.sum(jnp.abs(momentum * v)) + jnp.abs(system.raw_lagrangian(t, q, v))
-    return jnp.abs(slope) / (energy + jnp.finfo(q.dtype).tiny)
-
-
-@eqx.filter_jit
-def _power(system: System, t: Tree, q: Tree, v: Tree) -> Tree:
-    """The power of forces and of moving constraints, as a part of its terms."""
-    force = system.raw_force(t, q, v)
-    size = jnp.sum(jnp.abs(force * v)) + jnp.finfo(q.dtype).tiny
-    total = jnp.abs(jnp.dot(force, v)) / size
-    if not system.constraints.equations.total:
-        return total
-    local = system.local(q)
-    y, w = local.enter(v)
-    moving = local.rates(t, y, jnp.zeros_like(w))
-    normals = jax.jacfwd(lambda u: local.rates(t, y, u))(w)
-    return jnp.maximum(total, jnp.max(jnp.abs(moving) / (jnp.abs(normals) @ jnp.abs(w) + jnp.abs(moving) + 1e-12)))
-
-
-@eqx.filter_jit
-def _work(system: System, field: Function, t: Tree, q: Tree, v: Tree) -> tuple[Tree, Tree]:
-    """What forces do along the generator, and how far constraints refuse it, as parts of their terms."""
+def _work(system: System, field: Function, t: Tree, q: Tree, v: Tree) -> tuple[Tree, Tree, Tree]:
+    """What forces do along the generator, how far constraints refuse it, and how far walls push along it, as parts of
+    their terms.
+    """
     xi = field(t, q)
-    tiny = jnp.finfo(q.dtype).tiny
     force = system.raw_force(t, q, v)
-    work = jnp.abs(jnp.dot(force, xi)) / (jnp.sum(jnp.abs(force * xi)) + tiny)
-    if not system.constraints.equations.total:
-        return work, jnp.zeros(())
+    work = _part(jnp.dot(force, xi), jnp.sum(jnp.abs(force * xi)))
     local = system.local(q)
     y, w = local.enter(v)
-    normals = jax.jacfwd(lambda u: local.rates(t, y, u))(w)
     step = local.enter(xi)[1]
-    return work, jnp.max(jnp.abs(normals @ step) / (jnp.abs(normals) @ jnp.abs(step) + tiny))
+
+    def refused(rates: Callable[[Tree], Tree]) -> Tree:
+        normals = jax.jacfwd(rates)(w)
+        return jnp.max(_part(normals @ step, jnp.abs(normals) @ jnp.abs(step)), initial=0.0)
+
+    nothing, walls = jnp.zeros(()), system.constraints.walls
+    held = refused(lambda u: local.rates(t, y, u)) if system.constraints.equations.total else nothing
+    pushed = refused(lambda u: local.wall_rates(t, y, u)) if walls.total else nothing
+    for slip in walls.friction.slips:
+        pushed = jnp.maximum(pushed, refused(lambda u, f=slip: jnp.ravel(f(t, *local.leave(y, u), *system.last))))
+    return work, held, pushed
 
 
-def _refuse_acted_on(system: System, field: Function, samples: list[Any]) -> None:
-    found = [tuple(map(float, _work(system, field, *state))) for state in samples]
-    work, refused = max(w for w, _ in found), max(r for _, r in found)
-    if work > _EXACT:
-        raise ValueError(
-            f"The generator is no symmetry: forces do work along it, {work:.1e} of the size of force times generator "
-            "at a random state."
-        )
-    if refused > _EXACT:
-        raise ValueError(
-            f"The generator is no symmetry: the constraints do not allow displacements along it (they change by "
-            f"{refused:.1e} of their terms at a random state)."
-        )
-
-
-def _worst(changes: list[Any]) -> tuple[float, tuple[float, float], Any]:
-    """The largest change as a part of its terms, that change and its terms, and the state where it is."""
-    found = [((float(change), float(size)), state) for (change, size), state in changes]
-    parts = [abs(change) / size if size > 0 else 0.0 for (change, size), _ in found]
-    k = int(np.argmax(parts))
-    return parts[k], *found[k]
+def _part(value: Tree, size: Tree) -> Tree:
+    return jnp.abs(value) / (size + jnp.finfo(size.dtype).tiny)
 
 
 # ── what a person may pass ────────────────────────────────────────────────────────────────────────────────────────
@@ -321,11 +372,7 @@ def _of_time_and_place(system: System, generator: Callable[..., Any]) -> Callabl
     start = np.asarray(group(jnp.zeros(()), jnp.asarray(t), jnp.asarray(q)))
     if start.shape != q.shape or not np.max(np.abs(start - q)) <= _GROUP * (1 + np.max(np.abs(q))):
         raise ValueError(
-            f"A one-parameter group begins at the identity, h(0, q) = q; at q = {_shown(q)} it gives {_shown(start)}. "
+            f"A one-parameter group begins at the identity, h(0, q) = q; at q = {shown(q)} it gives {shown(start)}. "
             "For a vector field of time and place name its first argument t."
         )
     return lambda t, q: jax.jvp(lambda s: group(s, t, q), (jnp.zeros(()),), (jnp.ones(()),))[1]
-
-
-def _shown(x: Any) -> str:
-    return np.array2string(np.asarray(x), precision=3, separator=", ")

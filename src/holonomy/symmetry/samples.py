@@ -1,4 +1,4 @@
-"""States at which a property of a system that holds everywhere is looked at: random, always the same."""
+"""A few states of size 1 of a system: random, always the same. For many, of all sizes, see `many_states`."""
 
 from __future__ import annotations
 

@@ -110,3 +110,37 @@ def evaluate(
                 value = apply(node.op, node.dtype, [values[a.index] for a in node.args])
             values[node.index] = value
     return [values[n.index] for n in outputs]
+
+
+def evaluate_rows(outputs: Sequence[Node], leaves: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The values of `outputs` at many points at once, where argument array k has the row `leaves[k][r]` at point r."""
+    nodes = reachable(outputs)
+    left: dict[int, int] = {}
+    for used in [*outputs, *[a for node in nodes for a in node.args]]:
+        left[used.index] = left.get(used.index, 0) + 1
+    rows, values = len(leaves[0]), dict[int, np.ndarray]()
+    with np.errstate(all="ignore"):
+        for node in nodes:
+            values[node.index] = _row(node, [values[a.index] for a in node.args], leaves)
+            for a in node.args:
+                left[a.index] -= 1
+                if not left[a.index]:
+                    del values[a.index]
+    return [np.broadcast_to(values[n.index], (rows,)) for n in outputs]
+
+
+def _row(node: Node, values: list[np.ndarray], leaves: Sequence[np.ndarray]) -> np.ndarray:
+    kind = DTYPES[node.dtype]
+    if node.op == "const":
+        return np.asarray(node.data, kind)
+    if node.op == "input":
+        return np.asarray(leaves[node.data[0]])[:, node.data[1]].astype(kind)
+    if node.op == "convert":
+        return values[0].astype(kind)
+    if node.op == "select":
+        return np.where(*values)
+    one_by_one = node.op == "bitcast" or named("numpy").get(node.op, "").startswith("math.")
+    if one_by_one or (node.op in ("div", "rem", "lshr") and kind.kind != "f"):
+        each = zip(*np.broadcast_arrays(*map(np.atleast_1d, values)), strict=True)
+        return np.array([apply(node.op, node.dtype, row) for row in each], kind)
+    return np.asarray(NUMPY[node.op](*values)).astype(kind)

@@ -176,7 +176,7 @@ class Lowering:
         if isinstance(value, Scalars):
             if i.op == "const":
                 return value.nodes[i.data]
-            if value.size <= _SELECTED:
+            if value.size <= (_TABLE if self.flat else _SELECTED):
                 return self._select_element(value.nodes, i)
             value = self.memory(value)
         buffer = value.buffer
@@ -386,6 +386,7 @@ class Lowering:
 
 
 _SELECTED: Final = 4  # elements up to which a variable index becomes a chain of selections instead of memory
+_TABLE: Final = 1024  # the same in one expression, which has no memory
 
 
 def _uniform(array: np.ndarray) -> bool:

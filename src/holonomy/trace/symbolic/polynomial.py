@@ -286,6 +286,8 @@ class Ring:
                 done[node.index] = self.atom(str(bool(node.data)).lower()) if truth else self.number(node.data)
             elif node.op == "input":
                 done[node.index] = leaves(*node.data)
+            elif node.op == "convert" and node.dtype[0] != "f" and node.args[0].dtype[0] == "f":
+                raise Unsupported("A real number made whole (astype(int)) has no symbolic form.")
             else:
                 done[node.index] = self.apply(node.op, *[done[a.index] for a in node.args])
         return [done[n.index] for n in outputs]

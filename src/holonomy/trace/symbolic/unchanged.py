@@ -19,6 +19,7 @@ from holonomy.trace.symbolic.polynomial import Monomial, Poly, Ring
 
 _STEPS: Final = frozenset(["sign"])  # differentiable almost everywhere, and no continuous function
 _SMOOTH: Final = (frozenset(BUILD) | (FUNCTIONS & frozenset(SLOPES))) - _STEPS
+_CASES: Final = 50  # terms of two cases that are multiplied with what is 1 in one of them and 0 in the other
 _ROUNDING: Final = 1e-13  # of the numbers of which a coefficient is the sum: 0.1 + 0.2 - 0.3 is zero
 
 
@@ -43,18 +44,28 @@ class Reading:
             return self.ring.number(node.data)
         # integers wrap and divide to integers, and a conversion to them cuts off
         of_floats = node.dtype[0] == "f" and (node.op == "convert" or all(a.dtype[0] != "i" for a in node.args))
+        if of_floats and node.op == "select" and len(args[1]) + len(args[2]) <= _CASES:
+            # the condition is 1 or 0, so that both cases stay polynomials
+            return args[2] + args[0] * (args[1] - args[2])
         if of_floats and node.op in _SMOOTH:
             return self.ring.apply(node.op, *args)
-        variable = self.ring.leaf(("step", node.index))
+        variable = self.ring.leaf(("step", len(self.ring.atoms)))  # of this reading alone
         self.behind[next(iter(variable.leaves))] = tuple(args)
         return variable
 
     def unchanged(self, p: Poly, rates: Mapping[int, Poly]) -> bool:
         """Whether p keeps its value along rates of the leaves with these numbers; False where that is not seen."""
-        moving = p.leaves
-        if not all(self.unchanged(a, rates) for i in moving & self.behind.keys() for a in self.behind[i]):
-            return False
-        return vanishes(self.rate(p, rates))
+        steps = self.leaves(p) & self.behind.keys()
+        return all(vanishes(self.rate(a, rates)) for a in (p, *[a for i in steps for a in self.behind[i]]))
+
+    def leaves(self, p: Poly) -> set[int]:
+        """The leaves on which p depends, also through steps, and these steps themselves."""
+        found, pending = set(p.leaves), list(p.leaves & self.behind.keys())
+        while pending:
+            more = set().union(*[a.leaves for a in self.behind[pending.pop()]]) - found
+            found |= more
+            pending += more & self.behind.keys()
+        return found
 
     def rate(self, p: Poly, rates: Mapping[int, Poly]) -> Poly:
         """The derivative of p along the rates, of which steps have none."""

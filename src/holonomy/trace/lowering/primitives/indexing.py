@@ -29,7 +29,7 @@ def _dynamic_slice(low: Lowering, site: Site, x: Value, *starts: Value) -> Value
 
 def _addressable(low: Lowering, x: Value, position: Sequence[Node]) -> Value:
     """`x` in a form in which elements at moving positions can be read many times."""
-    if isinstance(x, Memory) or x.size <= _FEW or all(i.op == "const" for i in position):
+    if isinstance(x, Memory) or x.size <= _FEW or low.flat or all(i.op == "const" for i in position):
         return x
     return low.memory(x)
 

@@ -1,0 +1,140 @@
+"""A conserved quantity, and whether it jumps where a motion crosses a step of the Lagrangian."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from holonomy.motion import Run
+from holonomy.symmetry.many_states import States, at_rows
+from holonomy.systems import System
+from holonomy.systems.state_vector import vector
+from holonomy.types import AnyArray, Number, Scalar, Tree, VectorLike
+
+Quantity = Callable[[Tree, Tree, Tree], Scalar]
+
+_NEAR = 4e-9  # of the size of what changes: how far from a step both sides are looked at, and at a part of that
+_PART = 1 / 16
+_JUMP = 1e-9  # of the values: a larger difference of both sides is not rounding
+_STAYS = 10.0  # times what each side changes between the two distances: less comes from a slope, a pole, or rounding
+_HALVES = 60  # of a line between two states, until its ends differ in the last digits
+_LEFT = 1e-4  # of the values: a difference that is left there
+
+
+@dataclass(frozen=True)
+class Conserved:
+    """A conserved quantity I(t, q, v): call it with a state, or `along` a run; `print` says what it is.
+
+    `invariance` is ``"exact"`` where the Lagrangian does not change, ``"total derivative"`` where it changes by dF/dt.
+    `decided` says whether the formulas of the system show it. Elsewhere it was looked at: `looked_at` says where, and
+    `defect` is the largest change that was found there, as a part of the terms that cancel. ``run.watch(found)`` has
+    the certificate of a run say how well it was conserved.
+    """
+
+    system: System
+    quantity: Quantity
+    words: str
+    invariance: str
+    defect: float
+    decided: bool = False
+    looked_at: str = ""
+    name: str = "I"
+
+    def __call__(self, t: Number, q: VectorLike, v: VectorLike) -> Scalar:
+        shape = (self.system.space.point_dim,)
+        q, v = vector("q", q, shape, self.system), vector("v", v, shape, self.system)
+        return _value(self.quantity, jnp.asarray(t, float), jnp.asarray(q), jnp.asarray(v))
+
+    def along(self, run: Run) -> Float[AnyArray, " times"]:
+        """The quantity at the saved times of a run."""
+        return _values(self.quantity, jnp.asarray(run.t), jnp.asarray(run.q), jnp.asarray(run.v))
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+@eqx.filter_jit
+def _value(quantity: Quantity, t: Tree, q: Tree, v: Tree) -> Tree:
+    return quantity(t, q, v)
+
+
+@eqx.filter_jit
+def _values(quantity: Quantity, t: Tree, q: Tree, v: Tree) -> Tree:
+    return jax.vmap(quantity)(t, q, v)
+
+
+def jump(function: Quantity, looked: States, directions: tuple[np.ndarray, ...] | None = None) -> str | None:
+    """Where a function jumps in crossing a special state along a direction, in words; None where it is not seen to.
+
+    `directions` are rows of (t, q, v), by default the lines on which the states were found.
+    """
+    if not len(looked.special[0]):
+        return None
+    columns = [np.atleast_2d(x.T).T for x in looked.special]
+    along = [np.atleast_2d(x.T).T for x in (looked.lines if directions is None else directions)]
+    point, way = np.concatenate(columns, axis=1), np.concatenate(along, axis=1)
+    with np.errstate(all="ignore"):
+        moving = np.abs(way) > 0
+        size = np.max(np.abs(way), axis=1)
+        here = np.max(np.where(moving, np.abs(point), 0.0), axis=1)
+        reach = np.where(size > 0, _NEAR * np.where(here > 0, here, 1.0) / size, 0.0)
+    n = point.shape[1] // 2
+
+    def side(part: float) -> np.ndarray:
+        z = point + part * reach[:, None] * way
+        return at_rows(function, z[:, 0], z[:, 1 : 1 + n], z[:, 1 + n :])[0]
+
+    before, behind = (side(-1.0), side(-_PART)), (side(1.0), side(_PART))
+    with np.errstate(all="ignore"):
+        near, size = np.abs(behind[1] - before[1]), np.abs(behind[1]) + np.abs(before[1])
+        changes = np.abs(before[1] - before[0]) + np.abs(behind[1] - behind[0])
+        found = np.isfinite(near + changes) & (near > _STAYS * changes) & (near > _JUMP * size)
+    if not np.any(found):
+        return None
+    k = int(np.argmax(np.where(found, near / (size + 1e-300), 0.0)))
+    t, q, v = (x[k] for x in looked.special)
+    return f"at t = {float(t):.6g}, q = {shown(q)}, v = {shown(v)} by {near[k]:.3g}"
+
+
+def jump_between(function: Quantity, looked: States) -> str | None:
+    """Where a function that is no formula jumps on lines between states, in words; None where it is not seen to.
+
+    Each line is cut in halves, of which the one with the larger difference is kept, until both ends are neighbours.
+    """
+    generator = np.random.default_rng(5)
+    here = np.concatenate([looked.t[:, None], looked.q, looked.v], axis=1)
+    there, n = here[generator.permutation(len(here))], looked.q.shape[1]
+    compiled = jax.jit(jax.vmap(lambda z: function(z[0], z[1 : 1 + n], z[1 + n :])))
+
+    def value(z: np.ndarray) -> np.ndarray:
+        return np.asarray(compiled(jnp.asarray(z)))
+
+    low, high = value(here), value(there)
+    size, first = np.abs(low) + np.abs(high), np.abs(high - low)
+    for _ in range(_HALVES):
+        middle = 0.5 * (here + there)
+        found = value(middle)
+        lower = np.abs(found - low) >= np.abs(high - found)
+        here, there = np.where(lower[:, None], here, middle), np.where(lower[:, None], middle, there)
+        low, high = np.where(lower, low, found), np.where(lower, found, high)
+    left = np.abs(high - low)
+    with np.errstate(all="ignore"):
+        parts = left / size
+        parts = np.where(np.isfinite(parts) & (left <= 2 * first), parts, 0.0)
+    k = int(np.argmax(parts))
+    if not parts[k] > _LEFT:
+        return None
+    t, q, v = here[k, 0], here[k, 1 : 1 + n], here[k, 1 + n :]
+    return f"at t = {float(t):.6g}, q = {shown(q)}, v = {shown(v)} by {left[k]:.3g}"
+
+
+def shown(x: Any) -> str:
+    """A vector in a sentence."""
+    return np.array2string(np.asarray(x), precision=6, separator=", ")
