@@ -42,8 +42,10 @@ _ROWS = 1024  # of a run that is taken again
 _SURER = 20000  # that are taken by default where the error of the method decides
 _ASKED = 16  # steps that are taken for each of the run, at most, where the growth is asked for
 _BEYOND = 10.0  # times `KNOWN` up to which errors are followed
-_INJECTED = 64
+_SUMMED = 192  # times at which the errors of all steps are added up
+_INJECTED = 48  # times at which they are counted in
 _FINER = 16  # part of the rows' spacing that is tried where errors grow too much between them
+_IN_A_ROW = 256  # steps from which sizes are found, at two places, where few states were saved
 _TRIALS = 4
 _STILL = 1e-6  # range of a coordinate, in units of the largest of its kind, that is no motion of its own
 _STEADY = 1e-6  # what is left of a range without its drift that is more than rounding
@@ -149,7 +151,7 @@ def _looked_at(run: Run, asked: bool) -> Growth | None:
         if trial or len(rows[0]) < min(steps, _LEAST_ROWS):
             span = float(np.copysign(min(abs(way) / _FINER**trial, affordable), way))
             rows = pair.rows(start, rows[1][0], rows[2][0], start + span, _ROWS)
-        sizes = sizes_of(pair.system, rows) if sizes is None else sizes
+        sizes = _sizes(pair, rows) if sizes is None else sizes
         if not all(np.all(np.isfinite(x)) for x in sizes):
             return None
         try:
@@ -161,14 +163,16 @@ def _looked_at(run: Run, asked: bool) -> Growth | None:
             break
     if follower is None or sizes is None or not path.t:
         return None
-    if _by_method(pair, path, sizes):  # half steps tell its error better than long ones
+    rounding = _rounding(pair, path, sizes)
+    if _by_method(path, rounding):  # half steps tell its error better than long ones
         t, error = by_half_steps(pair, rows, sizes, max(_SURER, budget), _BEYOND * KNOWN)
         if len(t) and (error[-1] > KNOWN or t[-1] == rows[0][-1]):
             path = follower.follow(budget, _BEYOND * KNOWN, until=float(t[-1]))
             since, looked = (np.abs(np.array(x) - path.begin) for x in (path.t, t))
             path.method = [float(e) for e in np.interp(since, looked, error)]
+            rounding = _rounding(pair, path, sizes)
     path.reached = path.reached and abs(path.t[-1] - float(run.t[-1])) <= abs(run.dt)
-    return _judged(pair, path, sizes)
+    return _judged(path, rounding, sizes)
 
 
 def _method(run: Run) -> AbstractMethod | None:
@@ -184,6 +188,17 @@ def _method(run: Run) -> AbstractMethod | None:
     if int(run.result.steps) < 1 or len(run.t) < 2 or not run.dt:
         return None
     return (run.method.fallback(certain=False) if made.fell_back else None) or run.method
+
+
+def _sizes(pair: Pair, rows: Rows) -> Sizes:
+    """The sizes of a motion from rows of it, and, where these may lie at the same phases of it, from steps in a row."""
+    found = [sizes_of(pair.system, rows)]
+    t, q, v = rows
+    if abs(t[-1] - t[0]) > 1.5 * (len(t) - 1) * pair.dt:
+        for k in (0, len(t) // 2):
+            end = float(t[k] + np.copysign(_IN_A_ROW * pair.dt, t[-1] - t[0]))
+            found.append(sizes_of(pair.system, pair.rows(float(t[k]), q[k], v[k], end, _IN_A_ROW)))
+    return Sizes(*(np.max(np.stack(each), axis=0) for each in zip(*found, strict=True)))
 
 
 def sizes_of(system: System, rows: Rows) -> Sizes:
@@ -215,25 +230,18 @@ def _ranges(t: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.where(own > _STEADY * whole, np.minimum(own, whole), whole)
 
 
-def _error(pair: Pair, path: Path, sizes: Sizes) -> np.ndarray:
-    """The error of the state at the times of a path, in sizes of the motion; infinite where there are none."""
-    if not path.t:
-        return np.full(1, np.inf)
-    return np.maximum(np.hypot(_rounding(pair, path, sizes), np.array(path.method)), 1e-300)
-
-
-def _by_method(pair: Pair, path: Path, sizes: Sizes) -> bool:
+def _by_method(path: Path, rounding: np.ndarray) -> bool:
     """Whether the error of the method is not known, or ends the time until which the state is."""
-    beyond = np.flatnonzero(~(_error(pair, path, sizes) <= KNOWN))
+    beyond = np.flatnonzero(~(np.hypot(rounding, path.method) <= KNOWN))
     if not path.knows_method or not len(beyond):
         return not path.knows_method
-    return bool(path.method[beyond[0]] > _rounding(pair, path, sizes)[beyond[0]])
+    return bool(path.method[beyond[0]] > rounding[beyond[0]])
 
 
-def _judged(pair: Pair, path: Path, sizes: Sizes) -> Growth:
-    """What a path says."""
+def _judged(path: Path, rounding: np.ndarray, sizes: Sizes) -> Growth:
+    """What a path says, with the errors of rounding along it."""
     t, growth = np.array(path.t), np.array(path.growth)
-    rounding, error = _rounding(pair, path, sizes), _error(pair, path, sizes)
+    error = np.maximum(np.hypot(rounding, path.method), 1e-300)
     factor = growth / max(float(np.max(sizes.held_q / sizes.q)), float(np.max(sizes.held_v / sizes.v)))
     beyond = np.flatnonzero(~(error <= KNOWN))
     if not len(beyond):
@@ -249,9 +257,10 @@ def _judged(pair: Pair, path: Path, sizes: Sizes) -> Growth:
 def _rounding(pair: Pair, path: Path, sizes: Sizes) -> np.ndarray:
     """The error of all roundings together at the times of a path, in sizes of the motion."""
     eps = 0.5 * float(np.finfo(pair.dtype).eps)
-    since = np.abs(np.array(path.t) - path.begin)
+    thin = np.unique(np.append(np.arange(0, len(path.t), 1 + len(path.t) // _SUMMED), len(path.t) - 1))
+    every = np.abs(np.array(path.t) - path.begin)
+    since, growth, whole = every[thin], np.array(path.growth)[thin], np.maximum(np.array(path.whole)[thin], 1e-300)
     steps = np.diff(since, prepend=0.0) / pair.dt
-    growth, whole = np.array(path.growth), np.maximum(np.array(path.whole), 1e-300)
     rough = max(float(np.max(sizes.held_q / sizes.q)), float(np.max(sizes.held_v / sizes.v)))
     each = min(1.0, pair.dt * float(np.max(sizes.held_v / sizes.q))) if pair.compensates else 1.0
     logs = np.log(np.maximum(np.maximum.accumulate(growth), 1e-300))
@@ -261,4 +270,5 @@ def _rounding(pair: Pair, path: Path, sizes: Sizes) -> np.ndarray:
     by_age = np.exp(np.interp(np.abs(age), since, logs))
     by_ratio = growth[:, None] * rough / whole[None, few]
     total = np.sum(np.where(age >= 0, counts * np.maximum(by_ratio, by_age) ** 2, 0.0), axis=1)
-    return eps * np.sqrt(growth**2 + each**2 * total)
+    of_steps = np.interp(every, since, np.sqrt(total))
+    return eps * np.hypot(path.growth, each * of_steps)

@@ -32,6 +32,8 @@ _APART = 1e-4  # distance up to which the law is taken for linear
 _OFF = 1e-3  # distance of the motion with long steps from the run, above which these are too long
 _LOOKS = 64  # rows that are compared in one stretch
 _FEWEST = 8  # rows that long steps must stay with the run
+_SHARE = 0.25  # of the steps that are left, which one stretch takes at most
+_LEAST_STEPS = 64  # long steps that must stay with the run, so that not too many stretches are short
 _DIRECTIONS = 3  # in which the first twins start
 _LONGEST = 8  # steps of the run in one of the pair
 _ROUNDINGS = 1e3  # the first distance, in roundings, at least
@@ -177,7 +179,9 @@ class Follower:
         t, q, v, k, m = self._t, self._q, self._v, self._k, self._m
         at = np.unique(np.minimum(k + self._stride * np.arange(1, _LOOKS + 1), self._last))
         cost = (len(self._starts) + (m > 1)) * np.abs(t[at] - t[k]) / (m * self._pair.dt)
-        at = at[: int(np.searchsorted(cost, budget - self.path.steps, side="right"))]
+        spend = budget - self.path.steps  # a part of it, so that other steps can be tried when these are too long
+        spend = min(spend, max(_SHARE * spend, float(cost[min(_FEWEST, len(cost)) - 1])))
+        at = at[: int(np.searchsorted(cost, spend, side="right"))]
         if not len(at):
             return False
         self.path.steps += int(cost[len(at) - 1])
@@ -201,7 +205,10 @@ class Follower:
         ratio = 1.0 / (float(m) ** self._order - 1.0) if m > 1 else 0.0
         behind = (ratio * (places[:near] - q[at[:near]]), ratio * (rates[:near] - v[at[:near]]))
         self._take(at[:near], (x, w), behind, self._starts[widest])
-        if near == len(at):
+        short = abs(t[at[good - 1]] - t[k]) < _LEAST_STEPS * m * self._pair.dt
+        if m > 2 and good < len(at) and short:
+            self._m //= 2
+        elif near == len(at):
             self._stride *= 4
         elif near < _LOOKS // 2:
             self._stride = max(1, self._stride * (near + _FEWEST) // _LOOKS)
