@@ -13,12 +13,26 @@ import numpy as np
 from jaxtyping import Float
 
 from holonomy.motion import Run
+from holonomy.motion.run.watched_integrals import Measured
 from holonomy.symmetry.many_states import States, at_rows
 from holonomy.systems import System
 from holonomy.systems.state_vector import vector
 from holonomy.types import AnyArray, Number, Scalar, Tree, VectorLike
 
 Quantity = Callable[[Tree, Tree, Tree], Scalar]
+
+
+class Integral(eqx.Module):
+    """A conserved function of the state that knows the size of its terms."""
+
+    def __call__(self, t: Tree, q: Tree, v: Tree) -> Tree:
+        """The value."""
+        raise NotImplementedError
+
+    def sizes(self, t: Tree, q: Tree, v: Tree) -> tuple[Tree, Tree]:
+        """The size of the terms, and of all numbers that rounding comes from."""
+        raise NotImplementedError
+
 
 _NEAR = 4e-9  # of the size of what changes: how far from a step both sides are looked at, and at a part of that
 _PART = 1 / 16
@@ -56,6 +70,12 @@ class Conserved:
         """The quantity at the saved times of a run."""
         return _values(self.quantity, jnp.asarray(run.t), jnp.asarray(run.q), jnp.asarray(run.v))
 
+    def measured(self, run: Run) -> list[Measured]:
+        """The quantity at the saved times of a run, for `Run.watch`."""
+        rows = [jnp.asarray(x) for x in (run.t, run.q, run.v)]
+        values, terms, rounding = (np.asarray(x) for x in _measured(self.quantity, *rows))
+        return [Measured(self.name, values, terms, rounding)]
+
     def __repr__(self) -> str:
         return self.words
 
@@ -63,6 +83,13 @@ class Conserved:
 @eqx.filter_jit
 def _value(quantity: Quantity, t: Tree, q: Tree, v: Tree) -> Tree:
     return quantity(t, q, v)
+
+
+@eqx.filter_jit
+def _measured(quantity: Quantity, t: Tree, q: Tree, v: Tree) -> tuple[Tree, Tree, Tree]:
+    """The quantity, the size of its terms, and of the numbers that its rounding comes from; see `Integral`."""
+    assert isinstance(quantity, Integral)
+    return jax.vmap(quantity)(t, q, v), *jax.vmap(quantity.sizes)(t, q, v)
 
 
 @eqx.filter_jit

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from holonomy.motion import Run
-from holonomy.symmetry.conserved import Conserved, jump, jump_between, shown
+from holonomy.symmetry.conserved import Conserved, Integral, jump, jump_between, shown
 from holonomy.symmetry.formulas import Formulas
 from holonomy.symmetry.many_states import States, Where, at_rows, rows
 from holonomy.symmetry.samples import states
@@ -56,8 +55,13 @@ def jacobi_integral(system: System, *, where: Where | None = None, along: Run | 
     return Conserved(system, _Jacobi(system), words, "exact", defect, False, looked.words(), "h")
 
 
-class _Jacobi(eqx.Module):
+class _Jacobi(Integral):
     system: System
+
+    def sizes(self, t: Tree, q: Tree, v: Tree) -> tuple[Tree, Tree]:
+        # the kinetic energy, as for the energy: a constant in the potential energy does not count
+        kinetic = 0.5 * jnp.abs(jnp.dot(jax.grad(self.system.raw_lagrangian, argnums=2)(t, q, v), v))
+        return kinetic, kinetic + jnp.abs(self.system.raw_lagrangian(t, q, v))
 
     def __call__(self, t: Tree, q: Tree, v: Tree) -> Tree:
         return lagrangian.energy_function(self.system.raw_lagrangian, t, q, v)

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from holonomy.motion import Run
+from holonomy.motion.run.watched_integrals import Measured
 from holonomy.spaces import AbstractSpace
 from holonomy.symmetry import lie_algebra, prolongation
 from holonomy.symmetry.natural import Natural, refuse_not_quadratic, refuse_others
@@ -74,6 +75,13 @@ class KillingAlgebra:
         """The momenta at the saved times of a run."""
         rows = [jnp.asarray(x) for x in (run.t, run.q, run.v)]
         return jnp.asarray(compiled(self.source.momenta, *rows))
+
+    def measured(self, run: Run) -> list[Measured]:
+        """The momenta at the saved times of a run, for `Run.watch`."""
+        rows = [jnp.asarray(x) for x in (run.t, run.q, run.v)]
+        values, terms, rounding = (np.asarray(x) for x in compiled(self.source.sized_momenta, *rows))
+        each = enumerate(zip(values.T, terms.T, rounding.T, strict=True))
+        return [Measured(f"momentum of field {k}", *columns) for k, columns in each]
 
     def __repr__(self) -> str:
         return f"{self.dim} symmetr{'y' if self.dim == 1 else 'ies'}, {self.algebra}, {self.kind}"
@@ -198,6 +206,17 @@ class Source:
         def one(state: tuple[Tree, Tree, Tree]) -> Tree:
             s, x, w = state
             return self.transport.fields(x) @ jax.grad(self.system.raw_lagrangian, argnums=2)(s, x, w)
+
+        return jax.lax.map(one, (t, q, v))
+
+    def sized_momenta(self, t: Tree, q: Tree, v: Tree) -> tuple[Tree, Tree, Tree]:
+        """The same with the sizes of their terms and of what their rounding comes from."""
+
+        def one(state: tuple[Tree, Tree, Tree]) -> tuple[Tree, Tree, Tree]:
+            s, x, w = state
+            fields, slope = self.transport.fields(x), jax.grad(self.system.raw_lagrangian, argnums=2)(s, x, w)
+            whole = jnp.sum(jnp.abs(slope)) * jnp.max(jnp.abs(fields), axis=1)
+            return fields @ slope, jnp.abs(fields) @ jnp.abs(slope), whole
 
         return jax.lax.map(one, (t, q, v))
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from holonomy.geometry.integrate import integrate
 from holonomy.motion import Run
-from holonomy.symmetry.conserved import Conserved, jump, jump_between, shown
+from holonomy.symmetry.conserved import Conserved, Integral, jump, jump_between, shown
 from holonomy.symmetry.formulas import Formulas, flat_field
 from holonomy.symmetry.many_states import States, Where, at_rows, rows
 from holonomy.symmetry.samples import states
@@ -37,7 +37,7 @@ _FLOWED = 1e-6  # of its values: what a Lagrangian may differ by at the end of a
 _GROUP = 1e-9  # how far h(0, q) may be from q
 
 
-class _Momentum(eqx.Module):
+class _Momentum(Integral):
     """The momentum along a generator, less the function F of the total derivative where there is one."""
 
     system: System
@@ -51,6 +51,11 @@ class _Momentum(eqx.Module):
     def __call__(self, t: Tree, q: Tree, v: Tree) -> Tree:
         along = self.momentum(t, q, v)
         return along if self.base is None else along - self._potential(t, q)
+
+    def sizes(self, t: Tree, q: Tree, v: Tree) -> tuple[Tree, Tree]:
+        slope, xi = jnp.abs(jax.grad(self.system.raw_lagrangian, argnums=2)(t, q, v)), jnp.abs(self.field(t, q))
+        gained = jnp.zeros(()) if self.base is None else jnp.abs(self._potential(t, q))
+        return jnp.dot(slope, xi) + gained, jnp.sum(slope) * jnp.max(xi) + gained
 
     def _potential(self, t: Tree, q: Tree) -> Tree:
         """F, the integral of dF along the straight line from time 0 at the base point."""

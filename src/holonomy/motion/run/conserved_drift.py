@@ -8,6 +8,7 @@ import numpy as np
 
 from holonomy.energy_drift import DRIFT_LIMIT
 from holonomy.motion.run.range_of_motion import scale_of
+from holonomy.motion.run.watched_integrals import watched_drifts
 from holonomy.systems import World
 from holonomy.systems.bodies.momenta import conserved
 from holonomy.systems.contact import contact
@@ -29,7 +30,8 @@ def drifts(run: Run) -> tuple[dict[str, float], tuple[str, ...]]:
         for name, (drift, size) in found.items()
         if bare and drift > DRIFT_LIMIT * size
     ]
-    return {name: drift for name, (drift, _) in found.items()}, tuple(reasons)
+    claimed, doubts = watched_drifts(run)
+    return {name: drift for name, (drift, _) in found.items()} | claimed, (*reasons, *doubts)
 
 
 def _cyclic(run: Run) -> dict[str, tuple[float, float]]:

@@ -24,6 +24,7 @@ from holonomy.motion.run.provenance import Provenance
 from holonomy.motion.run.result import Result
 from holonomy.motion.run.saved import Saved
 from holonomy.motion.run.select import RunState
+from holonomy.motion.run.watched_integrals import Drift, Measurable, watch
 from holonomy.systems import System, World
 from holonomy.systems.parameters import Parameters
 from holonomy.types import AnyArray, Numbers, Whole
@@ -59,7 +60,7 @@ class Run(eqx.Module):
     unilateral (no columns for a free system); `violation` the largest constraint and the largest rate of one there;
     `result` says how the run ended; `events` what happened on the way; `certificate` how good it is; `run(t)` is the
     state between saved times; `saved` what `simulate(..., save=...)` kept. `provenance` says how it was made. `system`
-    is None for a run loaded from a file; `whole` the run that this one is a part of.
+    is None for a run loaded from a file; `whole` the run that this one is a part of; `integrals` what `watch` found.
     """
 
     t: Float[AnyArray, "*batch times"]
@@ -82,6 +83,7 @@ class Run(eqx.Module):
     saved_parameters: Parameters | None = None
     saved: Saved | None = None
     whole: Run | None = None
+    integrals: tuple[Drift, ...] = eqx.field(static=True, default=())
 
     def __len__(self) -> int:
         """The number of saved states; of a batch, the number of members."""
@@ -217,6 +219,15 @@ class Run(eqx.Module):
         from holonomy.motion.run.dense_output import resample
 
         return resample(self, times)
+
+    def watch(self, *integrals: Measurable | str) -> Run:
+        """The run, whose certificate says how well these quantities were conserved, and doubts it where one was not.
+
+        **Arguments:** `integrals`, results of `hl.noether`, `hl.jacobi_integral` and `hl.killing`, and names of
+        coordinates for their momenta, as `hl.cyclic` gives them. A change by more than a hundredth of the size of its
+        terms makes the run doubtful.
+        """
+        return watch(self, integrals)
 
     def known_until(self) -> float:
         """The time until which the state is known to a thousandth of its size; infinity where it is so to the end.
