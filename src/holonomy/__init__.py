@@ -52,6 +52,7 @@ _ROOMS = {
     "Radau": "motion",
     "Splitting": "motion",
     "Verlet": "motion",
+    "chaplygin": "symmetry",
     "cyclic": "symmetry",
     "noether": "symmetry",
     "energy_function": "symmetry",
@@ -156,6 +157,7 @@ if TYPE_CHECKING:
     from holonomy.study import ghost as ghost
     from holonomy.study import lyapunov as lyapunov
     from holonomy.study import section as section
+    from holonomy.symmetry import chaplygin as chaplygin
     from holonomy.symmetry import cyclic as cyclic
     from holonomy.symmetry import energy_function as energy_function
     from holonomy.symmetry import equilibria as equilibria

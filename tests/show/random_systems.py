@@ -240,6 +240,25 @@ def knife_edge(rng: np.random.Generator) -> Drawn:
     return Drawn("knife_edge", system, q, v, True, momenta=("a",), closed=False, dof=2, nonholonomic=True)
 
 
+def _ahead(t: Any, q: Any, v: Any, p: Any) -> Any:
+    x, y = v[0] - p.b * jnp.sin(q[2]) * v[2], v[1] + p.b * jnp.cos(q[2]) * v[2]
+    return 0.5 * (x**2 + y**2 + p.i * v[2] ** 2)
+
+
+_SLEIGH = hl.System.from_lagrangian(
+    _ahead, {"x": "length", "y": "length", "a": "angle"}, {"i": 1.0, "b": 0.0}
+).constrained(velocity=lambda t, q, v, p: (jnp.sin(q[2]) * v[0] - jnp.cos(q[2]) * v[1])[None])
+
+
+def sleigh(rng: np.random.Generator) -> Drawn:
+    """A knife edge in the plane under a body whose centre of mass is ahead of it: only its place can be left out."""
+    q = rng.uniform(-1, 1, 3)
+    speed = rng.uniform(0.3, 1)
+    v = np.array([speed * np.cos(q[2]), speed * np.sin(q[2]), rng.uniform(0.3, 1)])
+    system = _SLEIGH.with_parameters(i=rng.uniform(0.5, 2), b=rng.uniform(0.2, 0.6))
+    return Drawn("sleigh", system, q, v, True, dof=2, nonholonomic=True)
+
+
 _WIRE = hl.System.from_lagrangian(
     lambda t, q, v, p: 0.5 * (v @ v) - p.g * q[1] - 0.5 * p.k * q[0] ** 2, ("x", "y"), {"a": 1.0, "g": 9.81, "k": 0.0}
 ).constrained(holonomic=lambda t, q, p: (q[1] - p.a * q[0] ** 2)[None])
@@ -253,4 +272,4 @@ def wire(rng: np.random.Generator) -> Drawn:
 
 
 _MAKERS: tuple[Make, ...] = (well, pulse, quartic, damped, walled, hoop, central, pushed, branched, turning, moving)
-FAMILIES: dict[str, Make] = {make.__name__: make for make in (*_MAKERS, knife_edge, wire)}
+FAMILIES: dict[str, Make] = {make.__name__: make for make in (*_MAKERS, knife_edge, sleigh, wire)}

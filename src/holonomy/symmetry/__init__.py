@@ -1,5 +1,6 @@
 """What a system conserves, and what that is good for: symmetries, reduction, statics, stationary action."""
 
+from holonomy.symmetry.chaplygin import chaplygin
 from holonomy.symmetry.conserved import Conserved
 from holonomy.symmetry.cyclic import cyclic
 from holonomy.symmetry.energy_function import EnergyFunction, energy_function
@@ -13,7 +14,8 @@ from holonomy.symmetry.killing import KillingAlgebra, killing
 from holonomy.symmetry.least_action import StationaryPath, least_action
 from holonomy.symmetry.noether import noether
 from holonomy.symmetry.quadrature import Quadrature, quadrature
-from holonomy.symmetry.routh import ReducedSystem, routh
+from holonomy.symmetry.reduced_system import ReducedSystem
+from holonomy.symmetry.routh import routh
 
 __all__ = [
     "Conserved",
@@ -28,6 +30,7 @@ __all__ = [
     "Quadrature",
     "ReducedSystem",
     "StationaryPath",
+    "chaplygin",
     "cyclic",
     "energy_function",
     "equilibria",

@@ -4,106 +4,36 @@ With cyclic coordinates c and the others r, the momenta \(p_c = \partial L/\part
 \(v_c\), the other coordinates move by the Lagrangian \(R(t, q_r, v_r) = L - p_c\cdot v_c\), and the cyclic ones follow
 by integrating \(v_c\) along the motion. Commuting symmetries that are no coordinates become cyclic ones in coordinates
 adapted to them (`holonomy.symmetry.adapted`).
+
+A force along r or a velocity constraint may depend on c all the same. Where \(v_c\) is a constant, c is a known
+function of the time, \(c_0 + v_ct\); elsewhere c is carried along as a coordinate whose velocity is constrained to be
+\(v_c\), and the multiplier of this constraint vanishes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion import Run
-from holonomy.motion.run import build
-from holonomy.symmetry.adapted import AnySection, Section, adapted_state, section
-from holonomy.symmetry.along_run import integrals_of_rows
+from holonomy.symmetry.adapted import AnySection, section
 from holonomy.symmetry.cyclic import cyclic
-from holonomy.symmetry.found_section import FoundSection
+from holonomy.symmetry.left_out import constant_rates, dependents, why_not_cyclic
+from holonomy.symmetry.lift import MomentumLift, is_quadratic, with_own
+from holonomy.symmetry.reduced_system import ReducedSystem, full_rows
 from holonomy.symmetry.samples import states
+from holonomy.symmetry.short_run import Small, State, compare
 from holonomy.symmetry.transport import compiled
-from holonomy.systems import System, lagrangian
-from holonomy.systems.dense_solve import solve
-from holonomy.systems.parameters import Parameters, number
-from holonomy.systems.state_vector import vector
-from holonomy.types import Number, Numbers, Tree, VectorLike
+from holonomy.systems import System
+from holonomy.systems.parameters import number
+from holonomy.types import Number, Numbers, Tree
 
-_SAME = 1e-7  # of the momenta: how far those of a state may be from those of the reduced system
 _REACHED = 1e-9  # of the momenta: what the velocity that was found must give
-
-
-class ReducedSystem(System):
-    """A system without its cyclic coordinates; `full` is the one it comes from, `cyclic` the coordinates left out.
-
-    The momenta are parameters, named ``p_`` and the coordinate. `reconstruct` leads back. Where symmetries were given
-    that are no coordinates, `full` is the system in coordinates adapted to them, and `section` says what these are.
-    """
-
-    full: System | None = None
-    cyclic: tuple[int, ...] = eqx.field(static=True, default=())
-    section: AnySection | None = None
-
-    def adapted(self, q: VectorLike, v: VectorLike) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
-        """The state of this system that belongs to one of the full system: position, velocity, and the start to pass to
-        `reconstruct`.
-
-        **Raises** `ValueError` where the flows of the symmetries lead from no near point of the section to q, and for
-        a state whose momenta along fields of `hl.killing` are not those of this system.
-        """
-        full = self.full
-        assert full is not None
-        if self.section is None:
-            z, w = (np.asarray(vector(name, x, (len(full.names),), full)) for name, x in (("q", q), ("v", v)))
-        else:
-            z, w = adapted_state(self.section, q, v)
-            if isinstance(self.section, FoundSection):
-                _refuse_other_momenta(self, z, w)
-        kept = [i for i in range(len(full.names)) if i not in self.cyclic]
-        return z[kept], w[kept], {full.names[i]: float(z[i]) for i in self.cyclic}
-
-    def reconstruct(self, run: Run, start: Mapping[str, Number] | None = None) -> Run:
-        r"""The motion of the full system that belongs to a run of this one, \(q_c = q_c(0) + \int v_c\,dt\).
-
-        **Arguments:** `start`, values of the cyclic coordinates at the first saved time, by name; 0 where none is
-        given. The integral is Gauss's with four states in each step of the run, found by the run's own method.
-        """
-        full = self.full
-        assert full is not None
-        unknown = [name for name in start or {} if name not in full.names or full.names.index(name) not in self.cyclic]
-        if unknown:
-            names = ", ".join(full.names[i] for i in self.cyclic)
-            raise ValueError(f"start has values of cyclic coordinates ({names}); got {unknown[0]!r}.")
-        if run.system is None or not isinstance(run.system, ReducedSystem) or run.system.names != self.names:
-            raise ValueError("reconstruct takes a run of the reduced system, as hl.simulate(reduced, ...) returns it.")
-        reduced = run.system
-        first = np.array([float((start or {}).get(full.names[i], 0.0)) for i in self.cyclic])
-        place = integrals_of_rows(run, lambda t, q, v: compiled(_cyclic_velocities, reduced, t, q, v)) + first
-        t, q, v = (jnp.asarray(x) for x in (run.t, run.q, run.v))
-        made = replace(
-            run.provenance,
-            coordinates=full.names,
-            kinds=tuple(c.kind for c in full.coordinates),
-            maker="reconstruct",
-        )
-        method = run.method
-        assert method is not None
-        moved = full if not full.parametric else replace(full, parameters=_own(full, reduced.parameters))
-        if reduced.section is not None:
-            section = reduced.section
-            if isinstance(section, Section) and full.parametric:
-                section = replace(section, system=replace(section.system, parameters=moved.parameters))
-            moved = section.system
-            made = replace(made, coordinates=moved.names, kinds=tuple(c.kind for c in moved.coordinates))
-            speeds = compiled(_cyclic_velocities, reduced, t, q, v)
-            rows = section.lead_back(t, jnp.concatenate([q, place], axis=1), jnp.concatenate([v, speeds], axis=1))
-            _refuse_not_reached(np.asarray(run.t), np.asarray(rows[0]))
-        else:
-            rows = _whole(reduced, t, q, v, jnp.asarray(place))
-        whole_q, whole_v, energy = (np.asarray(x) for x in rows)
-        return build.recorded(moved, method, made, np.asarray(run.t), whole_q, whole_v, energy, run.result)
+_STARTS = 8  # random states from which those with the given momenta are taken
 
 
 def routh(
@@ -111,11 +41,18 @@ def routh(
     momenta: Mapping[str, Number],
     along: Mapping[str, Callable[[Any], Any]] | None = None,
     at: Numbers | None = None,
+    start: Mapping[str, Number] | None = None,
 ) -> ReducedSystem:
     r"""The system in which cyclic coordinates have given momenta, with the other coordinates alone.
 
     **Arguments:** `momenta`, the value of the momentum for each cyclic coordinate to leave out, by name. The result is
-    a system like any other; its motions are those of the full one, which `reconstruct` gives back.
+    a system like any other; its motions are those of the full one, which `reconstruct` gives back. They are compared
+    with these on short runs before the system is returned, and `checked` says how far.
+
+    `start`, values at t = 0 of coordinates that are left out, by name. They are needed where a force or a constraint
+    depends on such a coordinate: it is a known function of the time if its velocity is constant, and its start the
+    parameter of its name and ``_0``. If its velocity is not constant, the coordinate is carried along: the
+    reduced system has it after the others, with a velocity constraint.
 
     `along`, symmetries that are no coordinates, by names: vector fields q -> \(\xi(q)\) as formulas, or fields of
     `hl.killing` and their combinations; `momenta` then has the value of \(\partial L/\partial v\cdot\xi\) for each of
@@ -128,176 +65,153 @@ def routh(
 
     **Fails** with `ValueError` for a coordinate that is not cyclic, for a momentum that no velocity has, where no
     coordinate is left, and for systems with walls; for fields that are no symmetries, do not commute, vanish at the
-    point or do not reach it, and along fields for systems with forces or constraints.
+    point or do not reach it, and along fields for systems with forces or constraints; where the start of a coordinate
+    is needed and not given, and for a reduced motion that is seen to differ from the full one.
     """
     if along is None:
         if at is not None:
             raise ValueError("at is a point of the section across the fields of along; pass along= too.")
-        return _reduced(system, _checked(system, momenta), momenta)
+        return _reduced(system, _checked(system, momenta), momenta, start or {})
     if not isinstance(momenta, Mapping) or not isinstance(along, Mapping) or set(momenta) != set(along):
         raise ValueError(
             f"momenta and along have the same names, each with a value and a field; got {momenta!r} and {along!r}."
         )
+    if start is not None:
+        raise ValueError("start belongs to coordinates that are left out; with along=, pass it to reconstruct.")
     across = section(system, along, at)
     adapted = across.adapted_system()
-    return _reduced(adapted, tuple(adapted.names.index(name) for name in along), momenta, across)
+    return _reduced(adapted, tuple(adapted.names.index(name) for name in along), momenta, {}, across)
 
 
 def _reduced(
-    system: System, which: tuple[int, ...], momenta: Mapping[str, Number], section: AnySection | None = None
+    system: System,
+    which: tuple[int, ...],
+    momenta: Mapping[str, Number],
+    start: Mapping[str, Number],
+    section: AnySection | None = None,
 ) -> ReducedSystem:
     """The system without the coordinates `which`, which are cyclic."""
-    kept = tuple(i for i in range(len(system.names)) if i not in which)
-    if not kept:
+    if len(which) == len(system.names):
         raise ValueError("All coordinates are cyclic, so that none would be left to move; leave one out of momenta.")
-    named = {f"p_{system.names[i]}": number(f"momentum of {system.names[i]}", momenta[system.names[i]]) for i in which}
-    twice = [name for name in named if name in system.parameters]
+    names = [system.names[i] for i in which]
+    unknown = [name for name in start if name not in names]
+    if unknown:
+        raise ValueError(f"start has values of the coordinates left out ({', '.join(names)}); got {unknown[0]!r}.")
+    given = {f"p_{name}": number(f"momentum of {name}", momenta[name]) for name in names}
+    lift = _lift(system, which, {**system.parameters, **given}, start, section)
+    carried = [system.names[i] for i in lift.carried]
+    given |= {f"{name}_0": number(f"start of {name}", x) for name, x in start.items() if name not in carried}
+    twice = [name for name in given if name in system.parameters]
     if twice:
-        raise ValueError(f"The system has a parameter {twice[0]!r} already, which is the name of the momentum here.")
-    split = _Split(which, kept, tuple(named), _is_quadratic(system, which), section)
+        what = "momentum" if twice[0].startswith("p_") else "start"
+        raise ValueError(f"The system has a parameter {twice[0]!r} already, which is the name of the {what} here.")
+    base = _moved(system, lift, given)
+    known = {f.name: getattr(base, f.name) for f in fields(System)}
+    reduced = ReducedSystem(**known, full=system, cyclic=which, lift=lift)
+    starts = _starts(reduced)
+    target = system if section is None else section.system
+    return replace(reduced, compared=compare(reduced, target, starts, lambda *x: full_rows(reduced, *x)))
 
-    def routhian(t: Any, q: Any, v: Any, p: Any) -> Any:
-        own, values = _own(system, p), split.momenta(p)
-        along = split.line(system, own, t, q, v)
-        speeds = split.speeds(system, along, t, values)
-        return along(speeds) - jnp.dot(values, speeds)
 
-    coordinates = {system.names[i]: system.coordinates[i].kind for i in kept}
-    base = System.from_lagrangian(routhian, coordinates, {**system.parameters, **named})
+def _lift(
+    system: System,
+    which: tuple[int, ...],
+    parameters: Mapping[str, Any],
+    start: Mapping[str, Number],
+    section: AnySection | None,
+) -> MomentumLift:
+    """How the left-out velocities follow, and which left-out coordinates the reduced system needs."""
+    kept = tuple(i for i in range(len(system.names)) if i not in which)
+    names = tuple(system.names[i] for i in which)
+    lift = MomentumLift(which, kept, names, is_quadratic(system, which), section)
+    if section is not None:
+        return lift
+    needed = {i: words for i, words in dependents(system).items() if i in which}
+    if not needed:
+        return lift
+    constant = constant_rates(system, lift, _free(system, lift, parameters))
+    steady = tuple(i for i in needed if i in constant)
+    for i in steady:
+        if system.names[i] not in start:
+            raise ValueError(
+                f"{_sentence(*needed[i])} on {system.names[i]}, which is left out and moves at a constant velocity; "
+                f"pass start={{{system.names[i]!r}: ...}}, its value at t = 0, so that it is a known function of time."
+            )
+    t, q, v = states(system, 1)[0]
+    carried = tuple(i for i in needed if i not in constant)
+    here = np.array((*kept, *carried))
+    return replace(lift, carried=carried, steady=steady, reference=(t, q[here], v[here]))
+
+
+def _sentence(words: str, count: int) -> str:
+    return f"{words[0].upper()}{words[1:]} {'depends' if count == 1 else 'depend'}"
+
+
+def _free(system: System, lift: MomentumLift, given: Mapping[str, Any]) -> System:
+    """The system of Routh's function, without forces and constraints."""
+    kinds = {system.names[i]: system.coordinates[i].kind for i in (*lift.kept, *lift.carried)}
+    weights = _weights(system, lift)
+
+    def routhian(t: Any, z: Any, w: Any, p: Any) -> Any:
+        own = with_own(system, p)
+        value = lift.routhian(own, t, z, w, p)
+        # the square of what a constraint keeps at zero changes no motion, and gives what is carried a mass
+        return value + 0.5 * jnp.dot(weights, lift.defect(own, t, z, w, p) ** 2) if lift.carried else value
+
+    return System.from_lagrangian(routhian, kinds, {**system.parameters, **given})
+
+
+def _moved(system: System, lift: MomentumLift, given: Mapping[str, Any]) -> System:
+    """The system that the coordinates that are kept, and those that are carried along, move by."""
+    base = _free(system, lift, given)
     for force in system.forces:
 
-        def pulled(t: Any, q: Any, v: Any, p: Any, force: Any = force) -> Any:
-            own = _own(system, p)
-            x, w = split.whole(system, own, t, q, v, split.momenta(p))
-            return _call(system, force, t, x, w, own)[np.array(kept)]
+        def pulled(t: Any, z: Any, w: Any, p: Any, force: Any = force) -> Any:
+            own = with_own(system, p)
+            along = force(t, *lift.whole(own, t, z, w, p), *own.last)[np.array(lift.kept)]
+            return jnp.concatenate([along, jnp.zeros(len(lift.carried), along.dtype)])
 
         base = base.forced(pulled)
-    base = _constrained(base, system, split)
-    known = {f.name: getattr(base, f.name) for f in fields(System)}
-    reduced = ReducedSystem(**known, full=system, cyclic=which, section=section)
-    _refuse_impossible(reduced)
-    return reduced
+    base = _constrained(base, system, lift)
+    if not lift.carried:
+        return base
+    try:
+        return base.constrained(velocity=lambda t, z, w, p: lift.defect(with_own(system, p), t, z, w, p))
+    except ValueError as error:
+        names = ", ".join(system.names[i] for i in lift.carried)
+        raise ValueError(
+            f"A force or a constraint depends on {names}, whose velocity is not affine in the others, so that it "
+            "cannot be carried along by a velocity constraint; simulate the full system."
+        ) from error
 
 
-class _Split(eqx.Module):
-    """Which coordinates are left out and which are kept, and how the full state follows from the kept one."""
-
-    out: tuple[int, ...] = eqx.field(static=True)
-    kept: tuple[int, ...] = eqx.field(static=True)
-    names: tuple[str, ...] = eqx.field(static=True)
-    quadratic: bool = eqx.field(static=True)
-    section: AnySection | None = None
-
-    def momenta(self, p: Any) -> Any:
-        """The values of the momenta among the parameters."""
-        return jnp.stack([jnp.asarray(p[name], float) for name in self.names])
-
-    def line(self, system: System, own: Any, t: Any, q: Any, v: Any) -> Callable[[Any], Any]:
-        """The Lagrangian at a reduced state as a function of the cyclic velocities."""
-        last = (own,) if system.parametric else ()
-        if self.section is not None:
-            return self.section.line(t, q, v, *last)
-        x, rest = self._filled(q), self._filled(v)
-        return lambda w: system.lagrangian(t, x, rest.at[np.array(self.out)].set(w), *last)
-
-    def speeds(self, system: System, along: Callable[[Any], Any], t: Any, values: Any) -> Any:
-        """The cyclic velocities that have the momenta."""
-        zero = jnp.zeros_like(values)
-
-        def inner(time: Any, place: Any, w: Any) -> Any:
-            return along(w)
-
-        if self.quadratic:
-            mass = lagrangian.mass_matrix(inner, t, zero, zero)
-            return solve(mass, values - lagrangian.momentum(inner, t, zero, zero), system.definite)
-        return lagrangian.velocity(inner, t, zero, values, zero, False)
-
-    def whole(self, system: System, own: Any, t: Any, q: Any, v: Any, values: Any) -> tuple[Any, Any]:
-        """The full state, with the cyclic coordinates at zero."""
-        speeds = self.speeds(system, self.line(system, own, t, q, v), t, values)
-        return self._filled(q), self._filled(v).at[np.array(self.out)].set(speeds)
-
-    def _filled(self, kept: Any) -> Any:
-        n = len(self.out) + len(self.kept)
-        return jnp.zeros(n, kept.dtype).at[np.array(self.kept)].set(kept)
+def _weights(system: System, lift: MomentumLift) -> np.ndarray:
+    """Masses of the size that the carried coordinates have in the full system, for their velocity constraints."""
+    if not lift.carried:
+        return np.zeros(0)
+    t, q, v = states(system, 1)[0]
+    mass = np.abs(np.diagonal(np.asarray(system.mass_matrix(t, q, v))))[np.array(lift.carried)]
+    return np.where(mass > 0, mass, 1.0)
 
 
-def _own(system: System, p: Any) -> Parameters:
-    """The parameters of the full system among those of the reduced one."""
-    return Parameters({name: p[name] for name in system.parameters})
-
-
-def _call(system: System, function: Any, t: Any, x: Any, w: Any, own: Parameters) -> Any:
-    return function(t, x, w, *((own,) if system.parametric else ()))
-
-
-def _split_of(reduced: ReducedSystem) -> _Split:
-    full = reduced.full
-    assert full is not None
-    kept = tuple(i for i in range(len(full.names)) if i not in reduced.cyclic)
-    names = tuple(f"p_{full.names[i]}" for i in reduced.cyclic)
-    return _Split(reduced.cyclic, kept, names, _is_quadratic(full, reduced.cyclic), reduced.section)
-
-
-def _full_state(reduced: ReducedSystem, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
-    full = reduced.full
-    assert full is not None
-    split = _split_of(reduced)
-    return split.whole(full, _own(full, reduced.parameters), t, q, v, split.momenta(reduced.parameters))
-
-
-def _cyclic_velocities(reduced: ReducedSystem, t: Tree, q: Tree, v: Tree) -> Tree:
-    """The velocities of what was left out, at rows of states."""
-    return jax.lax.map(lambda state: _full_state(reduced, *state)[1][np.array(reduced.cyclic)], (t, q, v))
-
-
-@eqx.filter_jit
-def _whole(reduced: ReducedSystem, t: Tree, q: Tree, v: Tree, place: Tree) -> Tree:
-    full = reduced.full
-    assert full is not None
-    own = _own(full, reduced.parameters)
-    moved = full if not full.parametric else replace(full, parameters=own)
-
-    def one(s: Any, x: Any, w: Any, c: Any) -> Any:
-        whole, speed = _full_state(reduced, s, x, w)
-        whole = whole.at[np.array(reduced.cyclic)].set(c)
-        return whole, speed, moved.raw_energy(s, whole, speed)
-
-    return jax.vmap(one)(t, q, v, place)
-
-
-def _is_quadratic(system: System, which: tuple[int, ...]) -> bool:
-    """Whether L is quadratic in the cyclic velocities, so that these follow from a linear equation."""
-    from holonomy.trace.function import trace
-
-    n, out = len(system.names), np.array(which)
-    shape = jax.ShapeDtypeStruct((n,), jnp.float64)
-    example = (jax.ShapeDtypeStruct((), jnp.float64), shape, jax.ShapeDtypeStruct((len(which),), jnp.float64), shape)
-
-    def mass(t: Any, q: Any, w: Any, v: Any) -> Any:
-        return lagrangian.mass_matrix(lambda s, x, u: system.raw_lagrangian(s, q, v.at[out].set(u)), t, w, w)
-
-    return not trace(mass, example).depends_on(2, example)
-
-
-def _constrained(base: System, system: System, split: _Split) -> System:
-    """The constraints of the full system, which do not contain what was left out."""
+def _constrained(base: System, system: System, lift: MomentumLift) -> System:
+    """The constraints of the full system, which do not contain velocities of what was left out."""
     held = system.constraints
     if held.walls.unilateral or held.walls.ratchets:
-        raise ValueError("hl.routh takes systems without walls.")
+        raise ValueError("hl.routh takes systems without walls; simulate the full system.")
     for condition in held.equations.holonomic:
 
-        def position(t: Any, q: Any, p: Any, f: Any = condition) -> Any:
-            x = jnp.zeros(len(system.names), q.dtype).at[np.array(split.kept)].set(q)
-            return f(t, x, *((_own(system, p),) if system.parametric else ()))
+        def position(t: Any, z: Any, p: Any, f: Any = condition) -> Any:
+            return f(t, lift.filled(z), *with_own(system, p).last)
 
         base = base.constrained(holonomic=position)
     for condition in held.equations.velocity:
 
-        def speed(t: Any, q: Any, v: Any, p: Any, f: Any = condition) -> Any:
-            kept = np.array(split.kept)
-            x, w = jnp.zeros(len(system.names), q.dtype).at[kept].set(q), jnp.zeros(len(system.names)).at[kept].set(v)
-            return _call(system, f, t, x, w, _own(system, p))
+        def speed(t: Any, z: Any, w: Any, p: Any, f: Any = condition) -> Any:
+            own, x = with_own(system, p), lift.filled(z)
+            for i, value in lift.place(own, t, z, p).items():
+                x = x.at[i].set(value)
+            return f(t, x, lift.filled(w), *own.last)
 
         base = base.constrained(velocity=speed)
     return base
@@ -315,52 +229,39 @@ def _checked(system: System, momenta: Any) -> tuple[int, ...]:
     wrong = [name for name in momenta if name not in found]
     if wrong:
         said = f"the cyclic coordinates are {', '.join(found)}" if found else "the system has no cyclic coordinates"
-        raise ValueError(f"The coordinate {wrong[0]!r} is not cyclic, so its momentum is not constant; {said}.")
+        reason = why_not_cyclic(system, system.names.index(wrong[0]))
+        raise ValueError(
+            f"The coordinate {wrong[0]!r} is not cyclic, so its momentum is not constant: {reason}; {said}."
+        )
     return tuple(sorted(system.names.index(name) for name in momenta))
 
 
-def _refuse_impossible(reduced: ReducedSystem) -> None:
-    """Raise where no velocity has the momenta, at any of some random states."""
-    full = reduced.full
+def _starts(reduced: ReducedSystem) -> Iterator[tuple[Small, State]]:
+    """States of the reduced system and of the full one that belong to each other; raise where no velocity has the
+    momenta, at any of some random states."""
+    full, lift = reduced.full, reduced.lift
     assert full is not None
-    out = list(reduced.cyclic)
-    kept = [i for i in range(len(full.names)) if i not in out]
-    wanted = np.array([float(reduced.parameters[f"p_{full.names[i]}"]) for i in out])
-    near = None if reduced.section is None else _near_section(len(full.names))
-    for t, q, v in near or states(full, 4):
-        got = np.asarray(compiled(_momenta_reached, reduced, t, jnp.asarray(q[kept]), jnp.asarray(v[kept])))
-        if np.max(np.abs(got - wanted)) <= _REACHED * (1.0 + np.max(np.abs(wanted))):
-            return
-    values = ", ".join(f"p_{full.names[i]} = {value:g}" for i, value in zip(out, wanted, strict=True))
-    raise ValueError(f"No velocity has the momentum {values} at random configurations: this value cannot occur.")
-
-
-def _refuse_other_momenta(reduced: ReducedSystem, z: np.ndarray, w: np.ndarray) -> None:
-    full = reduced.full
-    assert full is not None
-    out = list(reduced.cyclic)
-    got = np.asarray(compiled(_momenta_of, full, jnp.asarray(z), jnp.asarray(w)))[out]
-    wanted = np.array([float(reduced.parameters[f"p_{full.names[i]}"]) for i in out])
-    if np.max(np.abs(got - wanted)) > _SAME * np.max(np.abs(np.concatenate([got, wanted]))):
-        said = ", ".join(f"{full.names[i]!r}: {value:.17g}" for i, value in zip(out, got, strict=True))
-        raise ValueError(
-            f"This state has other momenta than the reduced system, {{{said}}}; pass these to hl.routh, as "
-            "found.momenta(t, q, v) has them for every field of hl.killing."
-        )
-
-
-def _momenta_of(full: System, z: Tree, w: Tree) -> Tree:
-    return jax.grad(full.raw_lagrangian, argnums=2)(jnp.zeros(()), z, w)
-
-
-def _refuse_not_reached(t: np.ndarray, q: np.ndarray) -> None:
-    lost = ~np.all(np.isfinite(q), axis=1)
-    if np.any(lost):
-        first = int(np.argmax(lost))
-        raise ValueError(
-            f"At t = {t[first]:g} the flows of the symmetries leave the domain of the coordinates or come to a point "
-            f"where the fields end; reconstruct run[:{first}], or choose other coordinates."
-        )
+    assert isinstance(lift, MomentumLift)
+    wanted = np.array([float(reduced.parameters[f"p_{name}"]) for name in lift.names])
+    near = states(full, _STARTS) if reduced.section is None else _near_section(len(full.names))
+    here, out = np.array((*lift.kept, *lift.carried)), np.array(lift.out)
+    some = False
+    for t, q, v in near:
+        z, w, place = q[here], v[here], q[out]
+        if reduced.constraints.equations.total:
+            try:
+                z, w = (np.asarray(x) for x in reduced.project(t, z, w))
+            except ValueError:
+                continue
+        got = np.asarray(compiled(_momenta_reached, reduced, t, jnp.asarray(z), jnp.asarray(w)))
+        if not np.max(np.abs(got - wanted)) <= _REACHED * (1.0 + np.max(np.abs(wanted))):
+            continue
+        some = True
+        x, v = full_rows(reduced, t, z, w, place)
+        yield (t, z, w, np.asarray(place)), (t, np.asarray(x), np.asarray(v))
+    if not some:
+        values = ", ".join(f"p_{name} = {value:g}" for name, value in zip(lift.names, wanted, strict=True))
+        raise ValueError(f"No velocity has the momentum {values} at random configurations: this value cannot occur.")
 
 
 def _near_section(n: int) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -369,10 +270,10 @@ def _near_section(n: int) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     return [(np.zeros(()), size * generator.normal(size=n), generator.normal(size=n)) for size in (0.0, 0.01, 0.1)]
 
 
-def _momenta_reached(reduced: ReducedSystem, t: Tree, q: Tree, v: Tree) -> Tree:
-    """The momenta of the cyclic velocities that were found, which are the given ones where these exist."""
-    full = reduced.full
+def _momenta_reached(reduced: ReducedSystem, t: Tree, z: Tree, w: Tree) -> Tree:
+    """The momenta of the velocities that were found, which are the given ones where these exist."""
+    full, lift = reduced.full, reduced.lift
     assert full is not None
-    split, own = _split_of(reduced), _own(full, reduced.parameters)
-    along = split.line(full, own, t, q, v)
-    return jax.grad(along)(split.speeds(full, along, t, split.momenta(reduced.parameters)))
+    assert isinstance(lift, MomentumLift)
+    own, p = with_own(full, reduced.parameters), reduced.parameters
+    return jax.grad(lift.line(own, t, z, w))(lift.speeds(own, t, z, w, p))

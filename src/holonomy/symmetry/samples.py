@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from holonomy.systems import System, lagrangian
+from holonomy.systems.constraints.massless import eigenvalues
 from holonomy.types import Tree
 
 _TRIED = 64  # random states, of which those are taken at which the system has a finite Lagrangian and mass matrix
@@ -30,7 +31,7 @@ def states(system: System, count: int) -> list[tuple[np.ndarray, np.ndarray, np.
             except ValueError:
                 continue
         value, mass = (np.asarray(x) for x in _looked_at(system, t, jnp.asarray(q), jnp.asarray(v)))
-        if np.isfinite(value) and np.all(np.isfinite(mass)) and np.linalg.cond(mass) < _ALL_CONDITION:
+        if np.isfinite(value) and np.all(np.isfinite(mass)) and _condition(mass) < _ALL_CONDITION:
             found.append((np.asarray(t), np.asarray(q), np.asarray(v)))
     if not found:
         raise ValueError(
@@ -38,6 +39,12 @@ def states(system: System, count: int) -> list[tuple[np.ndarray, np.ndarray, np.
             f"of {system}. Choose coordinates or units in which positions of size 1 are possible."
         )
     return found
+
+
+def _condition(mass: np.ndarray) -> float:
+    """The condition of a mass matrix whatever the units of single coordinates."""
+    scaled = np.abs(eigenvalues(mass)[1])
+    return float(np.max(scaled) / np.min(scaled)) if np.min(scaled) else np.inf
 
 
 def _drawn(system: System, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from holonomy.motion.drive import Driven
@@ -22,6 +23,8 @@ from holonomy.motion.run.result import Result
 from holonomy.motion.run.run import Run
 from holonomy.motion.run.saved import Saved
 from holonomy.systems import System
+from holonomy.systems.constraints.conditions import all_equations
+from holonomy.systems.constraints.kkt import multipliers
 from holonomy.systems.parameters import Parameters
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
@@ -172,7 +175,22 @@ def recorded(
     energy: AnyArray,
     result: Result,
 ) -> Run:
-    """The run of states that were computed elsewhere, of a system without constraints, a step at a time."""
-    pull, momentum = jax.jit(jax.vmap(lambda *state: pull_and_momentum(system, *state)))(t, q, v)
-    rows = Snapshot(q, v, energy, np.asarray(momentum), np.asarray(pull))
+    """The run of states that were computed elsewhere, of a system without walls, a step at a time."""
+    seen = jax.jit(jax.vmap(lambda *state: _looked_at(system, *state)))(t, q, v)
+    pull, momentum, *held = (np.asarray(x) for x in seen)
+    rows = Snapshot(q, v, energy, momentum, pull, *held)
     return build(t, rows, result, result.steps, made, system=system, method=method)
+
+
+def _looked_at(system: System, t: Any, q: Any, v: Any) -> tuple[Any, ...]:
+    """What a snapshot holds besides the state and its energy; nothing of constraints where there are none."""
+    pull, momentum = pull_and_momentum(system, t, q, v)
+    if not system.constraints.equations.total:
+        return pull, momentum
+    local = system.local(q)
+    y, w = local.enter(v)
+    every = all_equations(local)
+    missed = [every.position(t, y), every.rates(t, y, w)]
+    if system.flat:
+        pull = jnp.abs(pull) + jnp.sum(jnp.abs(every.normals(t, y)), axis=0)
+    return pull, momentum, multipliers(local, t, y, w), jnp.stack([jnp.max(jnp.abs(x), initial=0.0) for x in missed])

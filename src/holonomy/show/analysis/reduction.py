@@ -1,4 +1,4 @@
-r"""From cyclic coordinates to Routh's function, from one degree of freedom to quadrature, and Jacobi's metric.
+r"""Routh's and Chaplygin's reductions, quadrature of one degree of freedom, and Jacobi's metric.
 
 Routh's function is derived in SymPy, \(R = L - \sum p_c v_c\) with \(v_c\) solved from
 \(p_c = \partial L/\partial v_c\), so that the reduced system can be typed: its Lagrangian is a formula of scenes.
@@ -19,6 +19,7 @@ from holonomy.show.analysis.energy import time_free
 from holonomy.show.analysis.item import Item
 from holonomy.show.analysis.statements import say
 from holonomy.symmetry import EnergyFunction
+from holonomy.symmetry.dependence import depends_on
 from holonomy.symmetry.turning_points import FARTHEST, LOOKED_AT
 from holonomy.systems import System
 from holonomy.systems.equations.derive import Equations
@@ -39,6 +40,8 @@ def items(
     cyclic = hl.cyclic(system)
     if cyclic and len(cyclic) < len(system.names):
         yield _routh(system, cyclic, q, v, t, equations)
+    if system.flat and system.constraints.equations.counts[1] and not system.constraints.walls.total:
+        yield from _rolling(system, q, v, t)
     if len(system.names) == 1 and system.flat and not system.constraints.equations.total:
         yield Item("Quadrature", _solved(system, q, v, t, symbol(system.names[0])))
     if len(system.names) == 2 and system.flat:
@@ -59,12 +62,18 @@ def _routh(
     kept = [name for name in system.names if name not in cyclic]
     letters = ", ".join(symbol(name) for name in cyclic)
     others = ", ".join(symbol(name) for name in kept)
-    sentence = say("reduced", cyclic=letters, kept=others)
     title = "Routh's reduction"
+    # a coordinate that is needed has a constant velocity, so that this is where it was at t = 0
+    start = {name: float(q[i] - t * v[i]) for i, name in enumerate(system.names) if name in cyclic}
     try:
-        reduced = hl.routh(system, values)
+        reduced = hl.routh(system, values, start=start)
     except ValueError as error:
         return Item(title, say("not reduced", cyclic=letters, reason=error))
+    words = {"cyclic": letters, "kept": others, "checked": reduced.checked}
+    carried, steady = (_symbols(system, which) for which in (reduced.carried, reduced.steady))
+    if carried:
+        return Item(title, say("carried along", carried=carried, **words))
+    sentence = say("reduced in time", known=steady, **words) if steady else say("reduced", **words)
     extra = _reduced_quadrature(reduced, kept, system, q, v, t)
     if equations is None or system.forces or system.constraints:
         return Item(title, sentence + extra)
@@ -86,6 +95,38 @@ def _routh(
             "v": {name: float(where[name][1]) for name in kept},
         }
     return Item(title, sentence + extra, tuple(rows), said)
+
+
+def _symbols(system: System, which: tuple[int, ...]) -> str:
+    return ", ".join(symbol(system.names[i]) for i in which)
+
+
+def _rolling(system: System, q: np.ndarray, v: np.ndarray, t: float) -> Iterator[Item]:
+    """Chaplygin's reduction, where velocity constraints give velocities of coordinates on which nothing depends."""
+    every = depends_on(system)
+    held = {i for d in every if d.kind == "velocity" for i in d.acts}
+    free = [i for i in range(len(system.names)) if i in held and not any(i in d.positions for d in every)]
+    count = system.constraints.equations.counts[1]
+    few = [] if len(free) < count else [tuple(free[:count])]
+    for which in dict.fromkeys([tuple(free), *few]):
+        if not which or len(which) == len(system.names):
+            continue
+        try:
+            reduced = hl.chaplygin(system, [system.names[i] for i in which])
+            reduced.adapted(q, v, t)
+        except ValueError:
+            continue
+        kept = [system.names[i] for i in range(len(system.names)) if i not in which]
+        words = {
+            "out": _symbols(system, which),
+            "kept": ", ".join(map(symbol, kept)),
+            "checked": reduced.checked,
+        }
+        new = len(reduced.names) - len(kept)
+        if new:
+            words["new"] = str(new)
+        yield Item("Chaplygin's reduction", say("rolling with momentum" if new else "rolling", **words))
+        return
 
 
 def _routhian(system: System, cyclic: tuple[str, ...], equations: Equations) -> tuple[dict[str, Any], Any]:

@@ -50,9 +50,27 @@ STATEMENTS: Final[dict[str, str]] = {
     "symmetries": "Continuous symmetries of positions: {dim}, with the algebra {algebra}.",
     "no symmetry": "No continuous symmetry of positions.",
     # ── Routh's reduction
-    "reduced": "With the momentum of {cyclic} constant, the motion of {kept} is a system of its own.",
+    "reduced": "With the momentum of {cyclic} constant, the motion of {kept} is a system of its own, {checked}.",
+    "reduced in time": (
+        "With the momentum of {cyclic} constant, the motion of {kept} is a system of its own that depends on the time: "
+        "forces or constraints contain {known}, which changes at a constant rate; {checked}."
+    ),
+    "carried along": (
+        "With the momentum of {cyclic} constant, the motion of {kept} is no system of its own, since forces or "
+        "constraints contain {carried}: these are carried along, their velocities given by the momenta; {checked}."
+    ),
     "not reduced": "The coordinates {cyclic} are not left out: {reason}",
     "one degree": "It has one degree of freedom.",
+    # ── Chaplygin's reduction
+    "rolling": (
+        "While they are independent in the velocities of {out}, the velocity constraints give these: the motion of "
+        "{kept} is a system of its own, {checked}."
+    ),
+    "rolling with momentum": (
+        "While they are independent in the velocities of {out}, the velocity constraints leave {new} of these free: "
+        "with as many new velocities, whose momenta need not be constant, the motion of {kept} is a system of its own, "
+        "{checked}."
+    ),
     # ── quadrature
     "oscillation": (
         "The energy integral gives an oscillation of {name} between {low} and {high} with the period {period} s; "
