@@ -195,3 +195,13 @@ def test_a_narrow_barrier_is_seen_between_the_turning_points() -> None:
     assert 29.8 < high < 30.0
     with pytest.raises(ValueError, match="narrow step of the potential"):
         hl.quadrature(bump, 1.2, start=1.0)
+
+
+def test_a_run_in_a_moving_frame_is_not_doubtful_for_its_energy() -> None:
+    """T + V changes in a frame that moves, and is not taken for a loss of digits."""
+    moving = hl.System.from_positions(lambda t, q: (q + 3.0 * t)[None], 1.0, lambda t, q: 0.5 * q @ q, ("x",))
+    run = hl.simulate(moving, [1.0], [0.3], 20.0, dt=0.01)
+    assert run.certificate.verdict == "good", run.certificate.reasons
+    assert not run.certificate.energy_conserved
+    assert np.ptp(run.energy) > 1.0
+    assert np.ptp(hl.energy_function(moving).along(run)) < 1e-12

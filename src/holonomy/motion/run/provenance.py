@@ -104,7 +104,7 @@ def of(system: System, method: AbstractMethod, *, steady: bool = True, **known: 
     `steady` says that the constraints let a state at rest stay at rest; where they move it, they do work.
     """
     kept = method.properties_on(system)
-    conservative = system.autonomous and steady and not system.forces and not _lossy(system)
+    conservative = system.autonomous and steady and not system.forces and not _lossy(system) and not _moving(system)
     if not conservative or system.constraints.equations.counts[1]:
         # a damped or driven motion does not keep the symplectic form, nor does one under velocity constraints
         kept = replace(kept, symplectic=False)
@@ -122,6 +122,17 @@ def of(system: System, method: AbstractMethod, *, steady: bool = True, **known: 
         frames=system.space.frames if isinstance(system.space, Carried) else 1,
     )
     return replace(made, **known)
+
+
+def _moving(system: System) -> bool:
+    """Whether positions depend on the time, as in a moving frame, where T + V is not the conserved energy function."""
+    if system.kinetic is None or system.positions is None:
+        return False
+    if not system.positions.depends_on(0, (np.float64(0.0), np.zeros(system.space.point_dim), *system.last)):
+        return False
+    from holonomy.systems.equations.energies import lagrangian_form
+
+    return lagrangian_form(system).moving is not False
 
 
 def _lossy(system: System) -> bool:
