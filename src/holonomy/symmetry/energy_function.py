@@ -20,6 +20,7 @@ import jax.numpy as jnp
 from jaxtyping import Float
 
 from holonomy.motion import Run
+from holonomy.symmetry.conserved import Conserved
 from holonomy.symmetry.jacobi_integral import jacobi_integral
 from holonomy.systems import System, lagrangian
 from holonomy.systems.equations.energies import LagrangianForm, lagrangian_form
@@ -60,19 +61,25 @@ class EnergyFunction:
 
     @property
     def conserved(self) -> bool:
-        """Whether h is conserved along every motion."""
+        """Whether h is conserved along every motion, or was at all states that were looked at."""
         return not self.reason
 
-    @cached_property
+    @property
     def reason(self) -> str:
         """Why h is not known to be conserved: the sentence of `hl.jacobi_integral`; empty where it is."""
-        if self.form.steady is False:
-            return "The Lagrangian depends on the time."
+        return self._integral if isinstance(self._integral, str) else ""
+
+    @property
+    def looked_at(self) -> str:
+        """At which states h was looked at, in words; empty where formulas decide whether it is conserved."""
+        return "" if isinstance(self._integral, str) or self._integral.decided else self._integral.looked_at
+
+    @cached_property
+    def _integral(self) -> Conserved | str:
         try:
-            jacobi_integral(self.system)
+            return jacobi_integral(self.system)
         except ValueError as error:
             return str(error)
-        return ""
 
     def __repr__(self) -> str:
         what = {
@@ -80,7 +87,9 @@ class EnergyFunction:
             True: "h = v·∂L/∂v - L, the energy T + V,",
             False: "h = v·∂L/∂v - L = T2 + V - T0, which is not the energy T + V,",
         }[self.is_energy]
-        return f"{what} is conserved." if self.conserved else f"{what} is not known to be conserved: {self.reason}"
+        if not self.conserved:
+            return f"{what} is not known to be conserved: {self.reason}"
+        return f"{what} is conserved{' ' * bool(self.looked_at)}{self.looked_at}."
 
 
 def energy_function(system: System) -> EnergyFunction:

@@ -12,7 +12,7 @@ import numpy as np
 import holonomy as hl
 from holonomy.notation import symbol
 from holonomy.show.analysis import reduction
-from holonomy.show.analysis.energy import energy_items, number, time_free
+from holonomy.show.analysis.energy import conservation, energy_items, number, time_free
 from holonomy.show.analysis.item import Item
 from holonomy.show.analysis.statements import say
 from holonomy.show.analysis.statics import at_rest
@@ -163,7 +163,7 @@ def _conserved(
     sentences: list[str] = []
     rows: list[tuple[str, str]] = []
     if energy.conserved:
-        sentences.append(say("h conserved", value=number(float(energy(t, q, v)))))
+        sentences.append(conservation(energy, number(float(energy(t, q, v)))))
     for name in hl.cyclic(system):
         value = float(system.momentum(t, q, v)[system.names.index(name)])
         sentences.append(say("cyclic", name=symbol(name), value=number(value)))

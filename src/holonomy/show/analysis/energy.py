@@ -21,13 +21,19 @@ def energy_items(
     what = {None: "h of a Lagrangian", True: "h is the energy", False: "h is not the energy"}[energy.is_energy]
     value = number(float(energy(t, q, v)))
     sentences = [say(what)]
-    if energy.conserved:
-        sentences.append(say("h conserved", value=value))
-    else:
-        sentences.append(say("h not conserved", value=value, reason=energy.reason))
+    sentences.append(conservation(energy, value))
     if energy.form.quadratic is False:
         sentences.append(say("not quadratic"))
     yield Item("Energy function", " ".join(sentences), _formulas(energy.system, equations))
+
+
+def conservation(energy: EnergyFunction, value: str) -> str:
+    """Whether h is conserved, in a sentence."""
+    if not energy.conserved:
+        return say("h not conserved", value=value, reason=energy.reason)
+    if energy.looked_at:
+        return say("h conserved at states", value=value, looked_at=energy.looked_at)
+    return say("h conserved", value=value)
 
 
 def _formulas(system: System, equations: Equations | None) -> tuple[tuple[str, str], ...]:

@@ -26,6 +26,7 @@ STATEMENTS: Final[dict[str, str]] = {
     ),
     "h of a Lagrangian": "h = v·∂L/∂v − L; a Lagrangian alone does not tell kinetic from potential energy.",
     "h conserved": "h is conserved, here {value} J.",
+    "h conserved at states": "h is conserved {looked_at}, here {value} J.",
     "h not conserved": "h is here {value} J and is not known to be conserved: {reason}",
     "not quadratic": (
         "The Lagrangian is not quadratic in the velocities: there is no kinetic metric and no effective potential."
