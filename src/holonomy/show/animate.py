@@ -13,6 +13,7 @@ from jaxtyping import Float
 from holonomy.extras import require
 from holonomy.files import whole
 from holonomy.motion.run.positions import ORIGIN, Drawn, chain, drawn
+from holonomy.show.known import SAID, known_until
 from holonomy.show.style import style
 from holonomy.viewer.palette import DARK, LIGHT, Palette
 
@@ -58,11 +59,13 @@ def animate(
     moved = drawn(run.resample(times))
     assert moved is not None  # it was known of the same run
     joined = picture.rods if rods is None else chain(picture.x.shape[1]) if rods else ()
-    frames = _frames(times, Drawn(moved.x, joined, picture.note), size, DARK if dark else LIGHT)
+    since = known_until(run)
+    known = np.full(len(times), True) if since is None else np.abs(times - times[0]) <= abs(since - times[0])
+    frames = _frames(times, known, Drawn(moved.x, joined, picture.note), size, DARK if dark else LIGHT)
     return write(target, frames, fps)
 
 
-def _frames(times: np.ndarray, picture: Drawn, size: int, palette: Palette) -> Iterator[np.ndarray]:
+def _frames(times: np.ndarray, known: np.ndarray, picture: Drawn, size: int, palette: Palette) -> Iterator[np.ndarray]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -90,7 +93,7 @@ def _frames(times: np.ndarray, picture: Drawn, size: int, palette: Palette) -> I
                 _place(line, ends[k, [i, j]])
             for dot, spot in zip(dots, places[k], strict=True):
                 _place(dot, spot[None])
-            axes.set_title(f"$t$ = {t:.2f} s", loc="left")
+            axes.set_title(f"$t$ = {t:.2f} s" + ("" if known[k] else f", {SAID}"), loc="left")
             canvas.draw()
             yield np.asarray(canvas.buffer_rgba())[..., :3].copy()
 

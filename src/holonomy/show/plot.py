@@ -11,6 +11,7 @@ from holonomy import notation
 from holonomy.extras import require
 from holonomy.motion.run.positions import places
 from holonomy.show import batch_plot
+from holonomy.show.known import shade
 from holonomy.show.labels import above_right, label_of, symbol_of, unit_of, values
 from holonomy.show.style import style
 from holonomy.show.thin import is_long, kept, scattered
@@ -129,6 +130,8 @@ def _over_time(axes: Axes, run: Run, names: list[str], wrap: bool) -> None:
         what = "coordinates" if names == list(run.names) else ""
         axes.set_ylabel((what if len(names) > 1 else symbol_of(names[0])) + unit)
     axes.set_xlabel(label_of(run, "t"))
+    if not logarithmic:
+        shade(axes, run)
     if len(names) > 1:
         above_right(axes, len(names))
 

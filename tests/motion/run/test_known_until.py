@@ -11,8 +11,8 @@ import holonomy as hl
 _METHOD = hl.Gauss(3)
 
 
-def _run(size: float, t_end: float = 20.0, **options):
-    return hl.simulate(double_pendulum, [2.0 * size, 2.5 * size], [0.0, 0.0], t_end, dt=0.01, method=_METHOD, **options)
+def _run(size: float, t_end: float = 20.0, dt: float = 0.01, **options):
+    return hl.simulate(double_pendulum, [2.0 * size, 2.5 * size], [0.0, 0.0], t_end, dt=dt, method=_METHOD, **options)
 
 
 def test_a_chaotic_run_is_known_for_a_while_only(tmp_path) -> None:
@@ -23,12 +23,35 @@ def test_a_chaotic_run_is_known_for_a_while_only(tmp_path) -> None:
     assert found.known_until is not None
     assert 0 < found.known_until < 20.0
     assert found.verdict == "doubtful"
-    assert f"From t = {found.known_until:.4g} on errors of rounding" in " ".join(found.reasons)
+    assert f"From t = {found.known_until:.4g} on errors of the steps" in " ".join(found.reasons)
     assert f"t = {found.known_until:.4g}" in dict(found.rows())["state known until"]
     assert run.known_until() == found.known_until
     loaded = hl.load(run.save(tmp_path / "chaos.nc")).certificate
     assert (loaded.known_until, loaded.growth, loaded.verdict) == (found.known_until, found.growth, "doubtful")
     assert hl.load(tmp_path / "chaos.nc")[:10].certificate.growth is None  # a part of it
+
+
+def test_where_rounding_decides_no_smaller_step_is_asked_for() -> None:
+    found, longer = _run(1.0, dt=0.001).certificate, _run(1.0).certificate.known_until
+    assert found.known_until is not None
+    assert longer is not None
+    assert found.known_until > longer + 3.0  # the double pendulum gains a factor of ten in errors in less than a second
+    assert found.verdict == "doubtful"
+    (reason,) = found.reasons
+    assert reason.startswith(f"From t = {found.known_until:.4g} on errors of rounding")
+    assert " dt" not in reason
+
+
+def test_pictures_shade_what_is_not_known(tmp_path) -> None:
+    run, regular = _run(1.0), _run(0.05)
+    known = run.certificate.known_until
+    assert known is not None
+    axes = run.plot("theta1").axes[0]
+    (shaded,) = axes.patches
+    assert shaded.get_extents().x0 == pytest.approx(axes.transData.transform((known, 0.0))[0])
+    assert "one of many possible motions" in {text.get_text() for text in axes.texts}
+    assert not regular.plot("theta1").axes[0].patches
+    assert not run[:50].plot("theta1").axes[0].patches
 
 
 def test_how_long_a_run_is_known_does_not_depend_on_its_end_or_on_what_is_saved() -> None:

@@ -160,6 +160,8 @@ def _of_one(run: Run, found: StateError) -> Certificate:
         said, reasons, found = kept[0].verdict, kept[0].reasons, StateError(kept[0].error, kept[0].how)
     else:
         unstable = () if grown is None or not grown.reason else (grown.reason,)
+        if grown is not None and grown.cause == "rounding" and (found.since or 0.0) > (grown.known_until or 0.0):
+            found = replace(found, since=None)  # no step is short enough
         said, reasons = verdict(run, relative, found, lost + off_constraints(run) + unstable)
     return Certificate(
         engine=made.engine,

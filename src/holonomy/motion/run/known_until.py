@@ -51,6 +51,7 @@ _STILL = 1e-6  # range of a coordinate, in units of the largest of its kind, tha
 _STEADY = 1e-6  # what is left of a range without its drift that is more than rounding
 _LEAST_ANGLE = 0.1  # radians that an angle counts as moving at least
 _FAR = 1e-6  # of the numbers that hold a motion, that its size is at least
+_ROUNDINGS = 1e3  # an error of fewer is not told from rounding
 _UNSTABLE = 1e6  # growth that no regular motion shows
 
 
@@ -61,24 +62,31 @@ class Growth:
     `factor`, by which an error of the first state has grown at the time `t`, the last that was looked at, relative to
     the numbers that hold it and to the size of the motion; `known_until`, the time at which the state was last known to
     a thousandth of its size, infinity where that is so to the end, None where the run was looked at in part and the
-    state is known so far; `unstable`, whether it is the growth of errors that ended this rather than the size of the
-    steps.
+    state is known so far; `cause`, what ended this where it is the growth of errors: "rounding" or "steps".
     """
 
     factor: float
     t: float
     known_until: float | None
-    unstable: bool = False
+    cause: str = ""
 
     @property
     def reason(self) -> str:
         """What a verdict says of it, empty where the state is known to the end."""
-        if not self.unstable or self.known_until is None:
+        if self.known_until is None:
             return ""
-        return (
-            f"From t = {self.known_until:.4g} on errors of rounding have grown to a thousandth of the motion's size: "
-            "what follows is one of many motions that the same numbers allow, and good for statistics only."
-        )
+        end = "what follows is one of many possible motions, good for statistics only."
+        if self.cause == "rounding":
+            return (
+                f"From t = {self.known_until:.4g} on errors of rounding have grown to a thousandth of the motion's "
+                f"size: {end}"
+            )
+        if self.cause == "steps":
+            return (
+                f"From t = {self.known_until:.4g} on errors of the steps, {self.factor:.2g} times as large as when "
+                f"they were made, are a thousandth of the motion's size: {end} A smaller dt shows little more of it."
+            )
+        return ""
 
 
 def growth_rows(growth: float | None, t: float | None, known: float | None) -> list[tuple[str, str]]:
@@ -108,13 +116,13 @@ def in_words(run: Run) -> tuple[str, ...]:
     found = growth_along(run)
     if found is None:
         return ()
-    return repr(found.factor), repr(found.t), repr(found.known_until), "unstable" if found.unstable else "stable"
+    return repr(found.factor), repr(found.t), repr(found.known_until), found.cause
 
 
 def _from_words(words: tuple[str, ...]) -> Growth | None:
     try:
-        factor, t, known, kind = words
-        return Growth(float(factor), float(t), None if known == "None" else float(known), kind == "unstable")
+        factor, t, known, cause = words
+        return Growth(float(factor), float(t), None if known == "None" else float(known), cause)
     except ValueError:
         return None
 
@@ -172,7 +180,7 @@ def _looked_at(run: Run, asked: bool) -> Growth | None:
             path.method = [float(e) for e in np.interp(since, looked, error)]
             rounding = _rounding(pair, path, sizes)
     path.reached = path.reached and abs(path.t[-1] - float(run.t[-1])) <= abs(run.dt)
-    return _judged(path, rounding, sizes)
+    return _judged(path, rounding, sizes, float(np.finfo(pair.dtype).eps))
 
 
 def _method(run: Run) -> AbstractMethod | None:
@@ -238,8 +246,8 @@ def _by_method(path: Path, rounding: np.ndarray) -> bool:
     return bool(path.method[beyond[0]] > rounding[beyond[0]])
 
 
-def _judged(path: Path, rounding: np.ndarray, sizes: Sizes) -> Growth:
-    """What a path says, with the errors of rounding along it."""
+def _judged(path: Path, rounding: np.ndarray, sizes: Sizes, eps: float) -> Growth:
+    """What a path says, with the errors of rounding along it, of numbers that are held to `eps` of their size."""
     t, growth = np.array(path.t), np.array(path.growth)
     error = np.maximum(np.hypot(rounding, path.method), 1e-300)
     factor = growth / max(float(np.max(sizes.held_q / sizes.q)), float(np.max(sizes.held_v / sizes.v)))
@@ -247,11 +255,14 @@ def _judged(path: Path, rounding: np.ndarray, sizes: Sizes) -> Growth:
     if not len(beyond):
         return Growth(float(factor[-1]), float(t[-1]), np.inf if path.reached else None)
     k = int(beyond[0])
-    unstable = bool(rounding[k] > KNOWN or factor[k] > _UNSTABLE)
+    made = KNOWN / (factor[k] * eps)  # roundings that an error was large when it was made
+    cause = (
+        "rounding" if rounding[k] > path.method[k] or made < _ROUNDINGS else "steps" if factor[k] > _UNSTABLE else ""
+    )
     if k == 0:
-        return Growth(float(factor[0]), float(t[0]), path.begin, unstable)
+        return Growth(float(factor[0]), float(t[0]), path.begin, cause)
     way = np.log(KNOWN / error[k - 1]) / np.log(error[k] / error[k - 1])
-    return Growth(float(factor[k]), float(t[k]), float(t[k - 1] + way * (t[k] - t[k - 1])), unstable)
+    return Growth(float(factor[k]), float(t[k]), float(t[k - 1] + way * (t[k] - t[k - 1])), cause)
 
 
 def _rounding(pair: Pair, path: Path, sizes: Sizes) -> np.ndarray:

@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 _BESIDE = 1e-8  # distance of the twin, in sizes of the motion
 _APART = 1e-4  # distance up to which the law is taken for linear
 _OFF = 1e-3  # distance of the motion with long steps from the run, above which these are too long
+_WELL = 1e-3  # of that distance, below which still longer steps are tried
 _LOOKS = 64  # rows that are compared in one stretch
 _FEWEST = 8  # rows that long steps must stay with the run
 _SHARE = 0.25  # of the steps that are left, which one stretch takes at most
 _LEAST_STEPS = 64  # long steps that must stay with the run, so that not too many stretches are short
 _DIRECTIONS = 3  # in which the first twins start
-_LONGEST = 8  # steps of the run in one of the pair
+_LONGEST = 64  # steps of the run in one of the pair, of methods of order 4 and more; a quarter for others
 _ROUNDINGS = 1e3  # the first distance, in roundings, at least
 _DIGITS = 16.0  # iterations of an implicit step gain all digits; the contraction that follows
 _SLOW = 0.3  # contraction of iterations up to which long steps are tried
@@ -140,7 +141,7 @@ def _longest(run: Run, method: AbstractMethod) -> int:
     if made.variable_step or made.fell_back or method.order < 2:
         return 1
     rate = 10.0 ** (-_DIGITS / max(run.work / max(int(run.result.steps), 1), 1e-9)) if run.work else 0.0
-    m = _LONGEST if method.order >= 4 else _LONGEST // 2
+    m = _LONGEST if method.order >= 4 else _LONGEST // 4
     while m > 2 and m * rate > _SLOW:
         m //= 2
     return m
@@ -186,7 +187,8 @@ class Follower:
             return False
         self.path.steps += int(cost[len(at) - 1])
         places, rates = (q[at], v[at]) if m == 1 else self._pair.moved(t[k], q[k], v[k], t[at], float(m))
-        good = _leading(_distance(places, q[at[: len(places)]], self._sizes.q) < _OFF)
+        off = _distance(places, q[at[: len(places)]], self._sizes.q)
+        good = _leading(off < _OFF)
         if m > 1 and good < min(_FEWEST, len(at)):
             self._m //= 2
             self.path.knows_method = self._m > 1
@@ -210,6 +212,8 @@ class Follower:
             self._m //= 2
         elif near == len(at):
             self._stride *= 4
+            if m < self._pair.longest and np.max(off) < _WELL * _OFF:
+                self._m = 2 * max(m, 2)
         elif near < _LOOKS // 2:
             self._stride = max(1, self._stride * (near + _FEWEST) // _LOOKS)
         return True
