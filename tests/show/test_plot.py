@@ -150,7 +150,7 @@ def test_rods_of_an_animation(run, tmp_path, monkeypatch):
     """All pairs that keep their distance are joined, and those only."""
     module = sys.modules["holonomy.show.animate"]
     seen = []
-    monkeypatch.setattr(module, "_frames", lambda times, picture, size, palette: seen.append(picture.rods) or [])
+    monkeypatch.setattr(module, "_frames", lambda times, known, picture, size, palette: seen.append(picture.rods) or [])
     monkeypatch.setattr(module, "write", lambda target, frames, fps: target)
     for rods in (None, True, False):
         run.animate(tmp_path / "run.gif", fps=5, rods=rods)
