@@ -1,26 +1,32 @@
-"""Whether forces act between the points of a run that its steps did not see: a short pulse, or a narrow bump.
+"""What acts between the points of a run that its steps did not see: a short pulse, a narrow bump, a thin wall.
 
 Runs with steps h, h/2 and h/4 agree to the last digit if none of them notices a pulse that is shorter than the steps.
-So the forces are evaluated along the motion at many more times than the steps have, and compared with those at the ends
-of the steps.
+So the forces, and the functions of walls and events, are evaluated along the motion at many more times than the steps
+have, and compared with those at the ends of the steps.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from holonomy.motion.drive import Driven
 from holonomy.systems import System
+from holonomy.trace.function import Function
+
+if TYPE_CHECKING:
+    from holonomy.motion.drive import Driven
 
 _SAMPLES = 2**16
 """Times at which forces are evaluated: a pulse of a thirty-thousandth of the run is seen for certain."""
 _SHARE = 0.5
-"""Deviation from the straight line between the ends of a step, in units of the largest force there, that counts as a
-force of its own: far above what a step that resolves an oscillation leaves."""
+"""How far a force lies outside of its values at the ends of a step, in units of the largest force at all ends, that
+counts as a force of its own: far above what a step that resolves an oscillation leaves. Between these values it may
+jump: one end has seen it."""
 _IMPULSE = 1e-9
 """Momentum that such a force must give, in units of the largest momentum, to matter."""
 
@@ -30,28 +36,67 @@ _ROWS = 64
 
 def unseen(system: System, run: Driven) -> bool:
     """Whether some force between the saved points of a run is missing from those points; all steps must be saved."""
-    t, q, v = (np.asarray(x, float) for x in (run.times, run.rows.q, run.rows.v))
-    between = max(_SAMPLES // max(len(t) - 1, 1), 1)
+    between = max(_SAMPLES // max(len(run.times) - 1, 1), 1)
+    rows = run.rows
+    return unseen_force(system, run.times, rows.q, rows.v, rows.momentum, between) is not None
+
+
+def unseen_force(system: System, times: Any, places: Any, velocities: Any, momentum: Any, between: int) -> float | None:
+    """The time of the first step in which a force acts that is missing from both its ends; None where there is none.
+
+    The states are those at the ends of all steps; in each step forces are evaluated at `between` times.
+    """
+    t, q, v = (np.asarray(x, float) for x in (times, places, velocities))
     if len(t) < 2 or between < 2:
-        return False
+        return None
     share = (np.arange(between) + 0.5) / between
     ends = np.asarray(_forces(system, t, q, v))
     largest = np.max(np.abs(ends), axis=0)
+    enough = _IMPULSE * np.maximum(np.max(np.abs(np.asarray(momentum)), axis=0), 1e-300)
     impulse = np.zeros(q.shape[1])
+    for rows, times_in, points, rates in _inside(t, q, v, share):
+        force = np.asarray(
+            _forces(system, times_in.ravel(), points.reshape(-1, q.shape[1]), rates.reshape(-1, q.shape[1]))
+        ).reshape(*times_in.shape, -1)
+        low, high = ends[rows], ends[rows.start + 1 : rows.stop + 1]
+        least, most = np.minimum(low, high)[:, None], np.maximum(low, high)[:, None]
+        apart = np.nan_to_num(np.maximum(np.maximum(least - force, force - most), 0.0))
+        length = np.abs(np.diff(t)[rows])[:, None, None] / between
+        given = np.sum(np.where(apart > _SHARE * largest, apart, 0.0) * length, axis=1)
+        total = impulse + np.cumsum(given, axis=0)
+        found = np.flatnonzero(np.any(total > enough, axis=1))
+        if len(found):
+            return float(t[rows.start + found[0]])
+        impulse = total[-1]
+    return None
+
+
+def unseen_crossing(
+    system: System, sigmas: Sequence[tuple[Function, bool]], times: Any, places: Any, velocities: Any, between: int
+) -> float | None:
+    """The time of the first step in which a function of the state has another sign than at both ends; None where there
+    is none. `sigmas` are functions, whose values may have several components, with whether they take the velocity."""
+    t, q, v = (np.asarray(x, float) for x in (times, places, velocities))
+    share = (np.arange(between) + 0.5) / between
+    for sigma, of_velocity in sigmas:
+        ends = np.asarray(_values(sigma, of_velocity, system.last, t, q, v))
+        for rows, times_in, points, rates in _inside(t, q, v, share):
+            flat = times_in.ravel(), points.reshape(-1, q.shape[1]), rates.reshape(-1, q.shape[1])
+            value = np.asarray(_values(sigma, of_velocity, system.last, *flat)).reshape(*times_in.shape, -1)
+            low, high = ends[rows], ends[rows.start + 1 : rows.stop + 1]
+            same = (np.sign(low) == np.sign(high)) & (low != 0)
+            across = np.any(np.sign(value) == -np.sign(low)[:, None], axis=1)
+            found = np.flatnonzero(np.any(same & across, axis=1))
+            if len(found):
+                return float(t[rows.start + found[0]])
+    return None
+
+
+def _inside(t: Any, q: Any, v: Any, share: Any) -> Iterator[tuple[slice, Any, Any, Any]]:
+    """Times, positions and velocities inside of all steps, some steps at a time."""
     for k in range(0, len(t) - 1, _ROWS):
         rows = slice(k, min(k + _ROWS, len(t) - 1))
-        times, points, rates = _between(t, q, v, rows, share)
-        force = np.asarray(
-            _forces(system, times.ravel(), points.reshape(-1, q.shape[1]), rates.reshape(-1, q.shape[1]))
-        )
-        force = force.reshape(*times.shape, -1)
-        low, high = ends[rows], ends[rows.start + 1 : rows.stop + 1]
-        line = low[:, None] + share[:, None] * (high - low)[:, None]
-        apart = np.nan_to_num(np.abs(force - line))
-        length = np.abs(np.diff(t)[rows])[:, None, None] / between
-        impulse += np.sum(np.where(apart > _SHARE * largest, apart, 0.0) * length, axis=(0, 1))
-    scale = np.max(np.abs(np.asarray(run.rows.momentum)), axis=0)
-    return bool(np.any(impulse > _IMPULSE * np.maximum(scale, 1e-300)))
+        yield rows, *_between(t, q, v, rows, share)
 
 
 def _between(t: Any, q: Any, v: Any, rows: slice, share: Any) -> tuple[Any, Any, Any]:
@@ -77,3 +122,13 @@ def _forces(system: System, t: Any, q: Any, v: Any) -> Any:
         return pull + system.raw_force(s, x, w)
 
     return jax.vmap(one)(jnp.asarray(t), jnp.asarray(q), jnp.asarray(v))
+
+
+@partial(jax.jit, static_argnums=1)
+def _values(sigma: Function, of_velocity: bool, last: Any, t: Any, q: Any, v: Any) -> Any:
+    """A function of the state at many states, (states, components)."""
+
+    def one(s: Any, x: Any, w: Any) -> Any:
+        return jnp.atleast_1d(sigma(s, x, w, *last) if of_velocity else sigma(s, x, *last))
+
+    return jax.vmap(one)(t, q, v)

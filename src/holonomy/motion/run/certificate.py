@@ -15,6 +15,7 @@ from holonomy.motion.run.known_until import growth_along, growth_rows
 from holonomy.motion.run.member_errors import member_errors
 from holonomy.motion.run.select import members
 from holonomy.motion.run.state_error import StateError, state_error
+from holonomy.motion.run.unseen import unseen_reasons
 from holonomy.motion.run.verdict import Verdict, energy_drift, verdict
 
 if TYPE_CHECKING:
@@ -152,17 +153,21 @@ def _of_one(run: Run, found: StateError) -> Certificate:
     energy, violation = np.asarray(seen.energy), np.asarray(seen.violation)
     with np.errstate(over="ignore", invalid="ignore"):  # a state that grew without bound may be the last one
         kinetic = 0.5 * np.sum(np.asarray(run.momentum) * np.asarray(run.v), axis=-1)
-    drift, relative = energy_drift(energy, kinetic)
+        moved = float(
+            np.max(np.abs(np.asarray(run.pull)[:1]), initial=0.0) * np.max(np.abs(np.asarray(run.q)[:1]), initial=0.0)
+        )
+    drift, relative = energy_drift(energy, kinetic, moved)
     kept = from_json(made.judgement) if run.system is None else ()
     momenta, lost = drifts(run)
-    grown = growth_along(run)
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = growth_along(run)
     if len(kept) == 1:
         said, reasons, found = kept[0].verdict, kept[0].reasons, StateError(kept[0].error, kept[0].how)
     else:
         unstable = () if grown is None or not grown.reason else (grown.reason,)
         if grown is not None and grown.cause == "rounding" and (found.since or 0.0) > (grown.known_until or 0.0):
             found = replace(found, since=None)  # no step is short enough
-        said, reasons = verdict(run, relative, found, lost + off_constraints(run) + unstable)
+        said, reasons = verdict(run, relative, found, lost + off_constraints(run) + unseen_reasons(run) + unstable)
     return Certificate(
         engine=made.engine,
         method=made.method_and_properties,

@@ -17,14 +17,17 @@ _SHARE = 1e-10  # of the kinetic energy of the block: one that has less does not
 _UNIFORM = 1e-9  # of its path: what a uniform motion leaves of a coordinate counts at least so much
 _LOOKED = 1024  # states from which a range is found, of many
 _ROUNDINGS = 256  # in units of the last place of the largest position
+_AT_REST = 16  # last places by which a coordinate at rest may change
 _TURN = 1.0  # radians: an error of an angle that goes round is measured against this
 
 
 class Scale(NamedTuple):
-    """For each coordinate the size of its motion, and the error that rounding explains."""
+    """For each coordinate the size of its motion, the error that rounding explains, and the part of the size that the
+    last place of its numbers has, zero where it is at rest."""
 
     size: Float[np.ndarray, " point"]
     rounding: Float[np.ndarray, " point"]
+    place: Float[np.ndarray, " point"]
 
 
 def scale_of(run: Run, t: Float[np.ndarray, " times"], q: Float[np.ndarray, "times point"]) -> Scale:
@@ -35,7 +38,7 @@ def scale_of(run: Run, t: Float[np.ndarray, " times"], q: Float[np.ndarray, "tim
     t, q = t[good], q[good]
     n = q.shape[1]
     if not len(q):
-        return Scale(np.ones(n), np.zeros(n))
+        return Scale(np.ones(n), np.zeros(n), np.zeros(n))
     whole = np.ptp(q, axis=0)
     eps = float(np.finfo(np.asarray(run.q).dtype).eps)
     rounding = _ROUNDINGS * eps * np.max(np.abs(q), axis=0)
@@ -45,7 +48,9 @@ def scale_of(run: Run, t: Float[np.ndarray, " times"], q: Float[np.ndarray, "tim
     if len(angles) == n:
         size = np.where(angles, np.minimum(whole, _TURN), size)
     size = _with_coupled(run, size, angles if len(angles) == n else np.zeros(n, bool))
-    return Scale(np.maximum(size, np.maximum(rounding, float(np.finfo(float).tiny))), rounding)
+    size = np.maximum(size, np.maximum(rounding, float(np.finfo(float).tiny)))
+    place = rounding / _ROUNDINGS
+    return Scale(size, rounding, np.where(whole > _AT_REST * place, place / size, 0.0))
 
 
 def of_states(q: Float[np.ndarray, "*batch times point"], kinds: tuple[str, ...]) -> Float[np.ndarray, "*batch point"]:

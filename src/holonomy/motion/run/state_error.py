@@ -44,16 +44,20 @@ GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 _WHOLE = 1000  # steps of a run that is done again as a whole
 _WHOLE_XLA = 200  # the same where steps are dear
 _AT_MOST = {True: 400_000, False: 20_000}  # steps, natively and in XLA, that are done again where there is a doubt
+_SELDOM = 5  # steps from one saved state to the next, above which a run
+_SELDOM_AT_MOST = 20_000  # of at most so many steps is done again as a whole
 _SHARE = 20  # steps for each that is taken again: with shorter ones less than a tenth of the run
 _APART = 160  # steps between the places where steps are taken again, at least
 _PLACES = {True: 512, False: 8}  # such places at most, natively and in XLA
 _LARGE = 128  # coordinates above which places are few
 _ROUGH = 16  # more places, where the velocity is least smooth, at most
 _TOGETHER = (3, 64)  # steps that are taken again at each of them
-_COMPARED = 48  # saved states at which a run and its repetition are compared
+_COMPARED = 160  # saved states at which a run and its repetition are compared
 _SHAPE = 33  # more states of the repetition, for the range of motion of runs with few saved states
 _SHARPEST = 3  # steps in which the motion changes most, that are refined
 _SHARP = 0.1  # change within a step, in units of the range of motion, above which it is refined
+_FEW_ROWS = 16  # saved states, below which steps from them do not show the whole run
+_ROUNDED = 8.0  # last places of a position that a step may round away
 _FAR = 10.0  # error, in units of the limit, that is too large at a single state
 _PARTS = (2, 5, 13, 34, 89)  # in which a step is taken again: numbers with no common factors
 
@@ -98,8 +102,10 @@ def state_error(run: Run) -> StateError:
     if isinstance(run.method, CollidingBodies):
         return again.whole() if again.steps <= _WHOLE_XLA else _unknown(again.steps)
     short = again.steps <= (_WHOLE if again.native else _WHOLE_XLA)
-    few = run.saved is not None or len(run.t) < 3
-    if not (short or few):
+    seldom = run.saved is not None or len(run.t) < min(again.steps, _FEW_ROWS)
+    if again.native and again.steps > _SELDOM * len(run.t):  # what happens between saved states is not seen in them
+        seldom = seldom or again.steps <= _SELDOM_AT_MOST
+    if not (short or seldom):
         sampled = again.sampled()
         if sampled.error is not None and sampled.error <= ERROR_LIMIT:
             return sampled
@@ -107,8 +113,7 @@ def state_error(run: Run) -> StateError:
         return again.whole() if size <= _AT_MOST[again.native] else sampled
     if again.steps > _AT_MOST[again.native]:
         return _unknown(again.steps)
-    found, sharpest = again.whole(), again.sharpest()
-    return sharpest if sharpest is not None and (sharpest.error or 0.0) > (found.error or 0.0) else found
+    return _worse(again.whole(), again.sharpest())
 
 
 def _unknown(steps: int) -> StateError:
@@ -165,26 +170,26 @@ class _Again:
     # ── The whole run ────────────────────────────────────────────────────────────────────────────────
 
     def whole(self) -> StateError:
-        """From the whole run with half the step."""
+        """From the whole run with shorter steps; of a run with few saved states both are taken again."""
         run, rows = self.run, self._compared()
-        t = np.asarray(run.t)
-        tighter = self.tighter
-        ratio = GOLDEN if tighter is None else 1.0
-        sign = np.sign(self.h)
-        marks = t[0] + self.h * np.unique(np.linspace(1, self.steps, _SHAPE).astype(int))
+        t, q, sign = np.asarray(run.t), np.asarray(run.q), np.sign(self.h)
+        few = len(t) < min(self.steps, _FEW_ROWS)
+        marks = t[0] + self.h * np.unique(np.linspace(1, self.steps, _COMPARED if few else _SHAPE).astype(int))
         times = sign * np.unique(sign * np.concatenate([t[rows], marks[sign * marks < sign * t[rows[-1]]]]))
-        found = self._driven(tighter or self.driver, ratio, times)
-        reached = len(found)
-        where = np.searchsorted(sign * times, sign * t[rows])
-        good = where < reached
-        how = f"from the same run with {'shorter steps' if tighter is None else 'a tighter tolerance'}"
+        finer = "shorter steps" if self.tighter is None else "a tighter tolerance"
+        fine = self._driven(self.tighter or self.driver, GOLDEN, times)
+        if few:
+            coarse, at = self._driven(self.driver, 1.0, times)[: len(fine)], times
+            fine = fine[: len(coarse)]
+        else:
+            coarse, at = q[rows], t[rows]
+        where = np.searchsorted(sign * times, sign * at[: len(coarse)])
+        good = where < len(fine)
         if not np.any(good):
-            return StateError(
-                None, f"the same run with {'shorter steps' if tighter is None else 'a tighter tolerance'} failed"
-            )
-        scale = scale_of(run, np.append(t[0], times[:reached]), np.concatenate([np.asarray(run.q)[:1], found]))
-        apart = self._differences(np.asarray(run.q)[rows[good]], found[where[good]]) * self._weight(ratio)
-        return _judged(apart, scale, t[rows[good]], run.names, how)
+            return StateError(None, f"the same run with {finer} failed")
+        scale = scale_of(run, np.append(t[0], times[: len(fine)]), np.concatenate([q[:1], fine]))
+        apart = self._differences(coarse[good], fine[where[good]]) * self._weight(GOLDEN)
+        return _judged(apart, scale, at[: len(coarse)][good], run.names, f"from the same run with {finer}", self.steps)
 
     def _compared(self) -> Int[np.ndarray, " rows"]:
         """Saved states at which the run is compared with its repetition; not the state at a terminal event."""
@@ -226,7 +231,8 @@ class _Again:
         total = np.cumsum(apart[good][order], axis=0) * stands_for * _enlarged(run)
         shorter = "shorter ones" if self.tighter is None else "a tighter tolerance"
         how = f"from {together * len(rows)} of {self.steps} steps, taken again with {shorter}"
-        return self.sharpest(scale) or _judged(total, scale, t[rows[order]], run.names, how)
+        found = _judged(total, scale, t[rows[order]], run.names, how, self.steps)
+        return _worse(found, self.sharpest(scale))
 
     def _places(self) -> tuple[Int[np.ndarray, " places"], int]:
         """Saved states over the whole run, and how many steps are taken again from each."""
@@ -247,12 +253,12 @@ class _Again:
         else:
             coarse, good = from_states.advanced(self.driver, *states, self.h, together)
         tighter = self.tighter
-        many = round(together / GOLDEN) if tighter is None else together
+        many = round(together / GOLDEN)
         fine, reached = from_states.advanced(tighter or self.driver, *states, span / many, many)
         return self._differences(coarse, fine) * self._weight(together / many), good & reached
 
     def sharpest(self, scale: Scale | None = None) -> StateError | None:
-        """From the steps in which the motion changes most, in ever finer parts; None where they are not far off."""
+        """From the steps in which the motion changes most, in ever finer parts; None where it changes little in all."""
         run = self.run
         t, q, v = (np.asarray(x) for x in (run.t, run.q, run.v))
         if scale is None:
@@ -274,8 +280,7 @@ class _Again:
                 break
             change = now
         apart = self._differences(coarse, finest)
-        found = _judged(apart[good], scale, t[rows][good], run.names, f"from single steps in {parts} parts")
-        return found if (found.error or 0.0) > _FAR * ERROR_LIMIT else None
+        return _judged(apart[good], scale, t[rows][good], run.names, f"from single steps in {parts} parts", 1)
 
     def _differences(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -283,13 +288,13 @@ class _Again:
 
     def _weight(self, ratio: float) -> float:
         """The error in units of the difference from the motion with steps shorter by this ratio."""
-        order = max(self.driver.method.order, 1)
-        return 1.0 if ratio == 1.0 else 1.0 / (1.0 - ratio**order)
+        return 1.0 if self.tighter is not None else 1.0 / (1.0 - ratio ** max(self.driver.method.order, 1))
 
 
 def _enlarged(run: Run) -> float:
     """By how much the motion enlarges early errors until its end, as far as that was looked at."""
-    grown = growth_along(run)
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = growth_along(run)
     return 1.0 if grown is None or not np.isfinite(grown.factor) else max(1.0, grown.factor)
 
 
@@ -322,16 +327,27 @@ def _sharpest(run: Run, scale: Scale, h: float) -> Int[np.ndarray, " places"]:
 
 
 def _judged(
-    apart: Float[np.ndarray, "times point"], scale: Scale, t: np.ndarray, names: tuple[str, ...], how: str
+    apart: Float[np.ndarray, "times point"], scale: Scale, t: np.ndarray, names: tuple[str, ...], how: str, steps: int
 ) -> StateError:
-    """The largest error of these, in units of the range of motion, and from when on it is too large."""
+    """The largest error of these, in units of the range of motion, and from when on it is too large.
+
+    It is at least what the rounding of the positions at each of so many steps makes of it.
+    """
     with np.errstate(invalid="ignore", over="ignore"):
         relative = np.nan_to_num(apart / scale.size, nan=np.inf)
     relative = np.where(apart <= scale.rounding, 0.0, relative)
+    relative = np.maximum(relative, _ROUNDED * np.sqrt(steps) * scale.place)
     each = np.max(relative, axis=1, initial=0.0)
     worst = int(np.argmax(np.max(relative, axis=0, initial=0.0)))
     name = names[worst] if worst < len(names) else ""
     return StateError(float(np.max(each, initial=0.0)), how, _since(each, t), name, t, each)
+
+
+def _worse(found: StateError, sharpest: StateError | None) -> StateError:
+    """What both say: a single step that is far off is reason enough, one that is not counts for the error alone."""
+    if sharpest is None or found.error is None or (sharpest.error or 0.0) <= found.error:
+        return found
+    return sharpest if (sharpest.error or 0.0) > _FAR * ERROR_LIMIT else replace(found, error=sharpest.error)
 
 
 def _since(each: Float[np.ndarray, " times"], t: Float[np.ndarray, " times"]) -> float | None:

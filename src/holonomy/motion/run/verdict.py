@@ -40,16 +40,17 @@ def energy_scale(energy: np.ndarray, kinetic: np.ndarray) -> float:
     return max(abs(float(kinetic[0])), float(np.median(known)), float(np.finfo(float).tiny))
 
 
-def energy_drift(energy: np.ndarray, kinetic: np.ndarray) -> tuple[float, float]:
+def energy_drift(energy: np.ndarray, kinetic: np.ndarray, moved: float = 0.0) -> tuple[float, float]:
     """The largest change of the energy since the start, as it is and relative to `energy_scale`.
 
-    What rounding explains, where the energy is a small difference of large terms, does not count in the second.
+    What rounding explains does not count in the second, where the energy is a small difference of large terms, or
+    changes by `moved` when all positions are moved by as much as their own size.
     """
     if not len(energy):
         return 0.0, 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         drift = float(np.max(np.abs(energy - energy[0])))
-        size = float(np.nanmax(np.abs(energy))) + float(np.nanmax(np.abs(kinetic), initial=0.0))
+        size = float(np.nanmax(np.abs(energy))) + float(np.nanmax(np.abs(kinetic), initial=0.0)) + moved
         rounding = _ROUNDINGS * float(np.finfo(np.asarray(energy).dtype).eps) * size
         return drift, (drift if not drift <= rounding else 0.0) / energy_scale(energy, kinetic)
 
