@@ -309,7 +309,7 @@ def _connection(one: Drawn, h: float, q: np.ndarray) -> tuple[np.ndarray, float]
     return gamma, float(np.einsum("im,mkjl->ikjl", g, riemann)[0, 1, 0, 1] / np.linalg.det(g))
 
 
-ELSEWHERE = {"space", "space named", "moving surface", "too long", "not written", "no equilibrium"}
+ELSEWHERE = {"space", "space named", "moving surface", "too long", "not written", "no equilibrium", "because"}
 """Sentences about names and forms, or that the families do not bring: `docs/statements.md` names their tests."""
 METHODS = {name: name.replace(" ", "_") for name in STATEMENTS} | {"at rest": "at_rest_there"}
 

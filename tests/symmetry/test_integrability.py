@@ -167,6 +167,83 @@ def test_a_hidden_position_constraint_among_nonholonomic_ones() -> None:
     assert "1 position constraint hidden" in str(found)
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("power", [2, 5, 9])
+def test_forms_that_are_closed_at_a_point_alone(power, unit) -> None:
+    """dx + (y/u)ᵏ dz: at y = 0 all derivatives of the form below order k vanish, and as many brackets lead nowhere."""
+    for shift in (0.0, 1e3 * unit):
+        found = hl.integrability(lambda q: rows([1.0, 0.0, ((q[1] - shift) / unit) ** power]), 3, at=[0.3, shift, 0.2])  # noqa: B023
+        assert (found.kind, found.closed, found.order) == ("nonholonomic", False, power - 1)
+        assert found.growth == (2,) * power + (3,)
+        assert found.nearby == (2, 3)
+        assert found.hidden == 0
+        assert "next to it" in repr(found)
+
+
+def test_a_surface_to_which_motions_keep_is_special() -> None:
+    """dx + x y dz: motions that start at x = 0 stay there, and elsewhere every configuration can be reached."""
+    at, beside = (hl.integrability(lambda q: rows([1.0, 0.0, q[0] * q[1]]), 3, at=[x, 0.0, 0.2]) for x in (0.0, 0.1))
+    assert (at.kind, at.growth, at.nearby) == ("nonholonomic", (2,), (2, 3))
+    assert "not decided" in repr(at)
+    assert beside.growth == (2, 3)
+    high = hl.integrability(lambda q: rows([1.0, 0.0, q[1] ** 30]), 3, at=[0.0, 0.0, 0.0])
+    assert (high.kind, high.growth, high.nearby) == ("nonholonomic", (2,), (2, 3))
+    assert "every configuration" not in repr(high)
+
+
+def bump(q):
+    return rows([1.0, 0.0, jnp.maximum(q[1] - 30.0, 0.0) ** 2])
+
+
+def flat(q):
+    safe = jnp.where(q[1] == 0, 1.0, q[1])
+    return rows([1.0, 0.0, jnp.where(q[1] == 0, 0.0, jnp.exp(-1 / safe**2))])
+
+
+@pytest.mark.parametrize(
+    "form, at, kind",
+    [
+        (bump, [0.0, 0.0, 0.0], "integrable"),
+        (bump, [0.0, 30.0, 0.0], "undecided"),
+        (bump, [0.0, 31.0, 0.0], "nonholonomic"),
+        (flat, [0.0, 0.0, 0.2], "undecided"),
+        (flat, [0.0, 0.5, 0.2], "nonholonomic"),
+        (lambda q: rows([1.0, 0.0, 1e-14 * q[1]]), [0.3, 0.2, 0.1], "nonholonomic"),
+        (lambda q: rows([1e6 * q[1], 1e6 * q[0], 1e-6 * q[0]]), [0.3, 0.2, 0.1], "nonholonomic"),
+        (lambda q: rows([q[0], q[1], 0.0]) / jnp.hypot(q[0], q[1]), [0.3, 0.2, 0.1], "integrable"),
+        (lambda q: rows([sin(q[1]) ** 2 + cos(q[1]) ** 2, 0.0, q[2]]), [0.3, 0.2, 0.1], "integrable"),
+        (lambda q: rows([0.1 + 0.2, 0.0, (0.1 + 0.2 - 0.3) * q[1]]), [0.3, 0.2, 0.1], "nonholonomic"),
+    ],
+)
+def test_a_kind_is_shown_or_undecided(form, at, kind) -> None:
+    found = hl.integrability(form, 3, at=at)
+    assert found.kind == kind, found
+    if kind == "undecided":
+        assert f"up to order {found.order}" in repr(found)
+        assert found.position is None
+
+
+def test_random_forms_are_integrable_where_they_are_made_so() -> None:
+    """f dg is integrable whatever f and g, f dg + ε x dy is not; both in three and in four coordinates."""
+    rng = np.random.default_rng(3)
+    for n in (3, 4):
+        for k in range(6):
+            a, b = rng.integers(-3, 4, (2, n, n)).astype(float)
+
+            def exact(q, a=a, b=b):
+                slope = jax.grad(lambda x: x @ a @ x + jnp.sin(x @ b[0]) + x[0] * x[1] * x[-1])(q)
+                return (jnp.exp(0.3 * (b[1] @ q)) * slope)[None]
+
+            def spoiled(q, exact=exact, k=k):
+                return exact(q) + 10.0 ** (-3 * k // 2) * (q[0] * jnp.eye(len(q))[1])[None]
+
+            at = rng.uniform(0.3, 1.0, n)
+            found = hl.integrability(exact, n, at=at)
+            assert (found.kind, found.hidden) == ("integrable", 1), found
+            found = hl.integrability(spoiled, n, at=at)
+            assert (found.kind, found.hidden) == ("nonholonomic", 0), found
+
+
 @pytest.mark.parametrize(
     "forms, dim, at, words",
     [

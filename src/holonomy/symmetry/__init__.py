@@ -4,7 +4,7 @@ from holonomy.symmetry.chaplygin import chaplygin
 from holonomy.symmetry.conserved import Conserved
 from holonomy.symmetry.cyclic import cyclic
 from holonomy.symmetry.energy_function import EnergyFunction, energy_function
-from holonomy.symmetry.equilibria import Equilibrium, NormalModes, equilibria, normal_modes
+from holonomy.symmetry.equilibria import Equilibrium, Family, equilibria
 from holonomy.symmetry.free_rotation import FreeRotation
 from holonomy.symmetry.integrability import Integrability, integrability
 from holonomy.symmetry.jacobi_integral import jacobi_integral
@@ -13,6 +13,7 @@ from holonomy.symmetry.jacobi_stability import JacobiStability
 from holonomy.symmetry.killing import KillingAlgebra, killing
 from holonomy.symmetry.least_action import StationaryPath, least_action
 from holonomy.symmetry.noether import noether
+from holonomy.symmetry.normal_modes import NormalModes, normal_modes
 from holonomy.symmetry.quadrature import Quadrature, quadrature
 from holonomy.symmetry.reduced_system import ReducedSystem
 from holonomy.symmetry.routh import routh
@@ -21,6 +22,7 @@ __all__ = [
     "Conserved",
     "EnergyFunction",
     "Equilibrium",
+    "Family",
     "FreeRotation",
     "Integrability",
     "JacobiMetric",

@@ -4,7 +4,8 @@ Forms \(a^1, \dots, a^k\) on \(R^n\) span a codistribution; the velocities that 
 distribution D. It is integrable, that is k position constraints in disguise, if and only if
 \(da^i \wedge a^1 \wedge \dots \wedge a^k = 0\) for every i, or \(da^i(X, Y) = 0\) for all fields X, Y of D. Otherwise
 brackets of fields of D lead out of it: \(D_1 = D\), \(D_{j+1} = D_j + [D, D_j]\), and the dimensions of these at a
-point are the growth vector. All of it is read from Taylor polynomials of the forms at the point.
+point are the growth vector. That the condition holds is shown by the form of the functions; that it does not, and
+growth vectors, are read from Taylor polynomials at the point and at points next to it.
 """
 
 from __future__ import annotations
@@ -20,19 +21,21 @@ import numpy as np
 from scipy.linalg import qr
 
 from holonomy.geometry.integrate import integrate
+from holonomy.symmetry import frobenius
 from holonomy.systems.mistakes import advice
 from holonomy.systems.parameters import number
 from holonomy.trace.function import Function, trace
-from holonomy.trace.graph.series import Series, SeriesRing
+from holonomy.trace.graph.series import Otherwise, Series, SeriesRing
 from holonomy.trace.lowering.statements import Unsupported
 from holonomy.trace.taylor_polynomial import Expansion
 from holonomy.types import ArrayFunction, Numbers, Tree, VectorLike
 
-_ORDER = 3  # of the Taylor polynomials in which Frobenius' condition is looked at
+_ORDER = 3  # of the Taylor polynomials in which it is looked at whether forms are dependent
+_DEEPEST = 14  # of brackets that are looked at where a point is special
 _ZERO = 1e-9  # of the terms that cancel
 _RANK = 1e-8  # of the largest singular value
 _FIELDS = 3000  # iterated brackets at most
-_NEARBY = 0.2  # size of the step to a point where nothing is special
+_NEARBY = (0.2, 0.013)  # of the coordinates, or of 1: steps to points where nothing is special
 
 Forms = ArrayFunction | Sequence[ArrayFunction | VectorLike]
 
@@ -41,9 +44,12 @@ Forms = ArrayFunction | Sequence[ArrayFunction | VectorLike]
 class Integrability:
     r"""What `integrability` found at the point `at`.
 
-    `kind` is ``"integrable"`` or ``"nonholonomic"``; `closed` whether every form is closed, \(da^i = 0\); `rank` how
-    many forms are independent; `growth` the growth vector of the distribution. Of n coordinates, `growth[-1]` can be
-    reached from one another, so that n - `growth[-1]` position constraints are hidden in the forms.
+    `kind` is ``"integrable"`` where the form of the functions shows it, ``"nonholonomic"`` where a derivative at the
+    point or next to it shows that, and else ``"undecided"``; `order` says how far derivatives at the point were looked
+    at, or at which order they decided. `closed` says whether every form is shown to be closed, \(da^i = 0\); `rank`
+    how many forms are independent; `growth` is the growth vector of the distribution at the point, and `nearby` that at
+    a point next to it. Of n coordinates, `nearby[-1]` can be reached from one another, so that n - `nearby[-1]`
+    position constraints are hidden in the forms. The point is special where the two growth vectors differ.
 
     For an integrable system `position`, \(q \mapsto \psi(q)\), is zero on the surface through `at` to which motions
     keep, one number for each independent form, and `integrating_factor` is \(q \mapsto \eta(q)\) with
@@ -58,18 +64,31 @@ class Integrability:
     at: np.ndarray
     position: Callable[[Any], Any] | None
     integrating_factor: Callable[[Any], Any] | None
+    nearby: tuple[int, ...] = ()
+    order: int = 0
 
     @property
     def hidden(self) -> int:
         """How many position constraints the forms hide."""
-        return len(self.at) - self.growth[-1]
+        return len(self.at) - (self.nearby or self.growth)[-1]
 
     def __repr__(self) -> str:
+        if self.kind == "undecided":
+            return (
+                f"undecided: no derivative up to order {self.order} contradicts that they are equivalent to "
+                f"{_counted(self.rank)}, and their form does not show it"
+            )
         if self.kind == "integrable":
             how = "closed" if self.closed else "after multiplication by an integrating factor"
             return f"integrable: equivalent to {_counted(self.rank)}, {how}"
         rest = f", {_counted(self.hidden)} hidden" if self.hidden else ", every configuration is reachable"
-        return f"nonholonomic: growth vector {self.growth}{rest}"
+        special = ""
+        if self.nearby and self.nearby != self.growth:
+            special = f" at this point and {self.nearby} next to it"
+            if self.growth[-1] < self.nearby[-1]:
+                special += f", by brackets of {_DEEPEST} fields at most"
+                rest = "; what is reachable from this point is not decided"
+        return f"nonholonomic: growth vector {self.growth}{special}{rest}"
 
 
 def _counted(k: int) -> str:
@@ -92,15 +111,33 @@ def integrability(forms: Forms, dim: int, at: Numbers | None = None) -> Integrab
         raise ValueError(f"The forms have no Taylor series: {error}") from error
     rows, columns = _pivots(expansion, point)
     chosen = _Chosen(expansion, rows, columns)
-    closed, integrable = chosen.frobenius(point)
-    nearby = point + _NEARBY * np.random.default_rng(1).uniform(0.5, 1.0, dim)
-    growth = chosen.growth(point, nearby)
-    kind = "integrable" if integrable else "nonholonomic"
+    closed, kind, order = _kind(traced, expansion, chosen, point)
+    growth, nearby = chosen.growth(point, _next_to(point))
     position = factor = None
-    if integrable:
+    if kind == "integrable":
         leaf = _Leaf(traced, rows, columns, point)
         position, factor = (leaf.integral, leaf.unit) if closed else (leaf.position, leaf.factor)
-    return Integrability(kind, closed, len(rows), growth, point, position, factor)
+    return Integrability(kind, closed, len(rows), growth, point, position, factor, nearby, order)
+
+
+def _kind(traced: Function, expansion: Expansion, chosen: _Chosen, point: np.ndarray) -> tuple[bool, str, int]:
+    """Whether the forms are closed, what kind they are, and the order of the derivatives that say so."""
+    here = frobenius.seen(expansion, chosen.rows, chosen.columns, point)
+    if here.not_integrable is not None and not here.corner:
+        return False, "nonholonomic", here.not_integrable
+    closed, integrable = frobenius.shown(traced, len(point), chosen.rows, point)
+    if integrable:
+        return closed, "integrable", here.order
+    around = [frobenius.seen(expansion, chosen.rows, chosen.columns, at) for at in _next_to(point)]
+    if not here.corner and all(at.not_integrable is not None and not at.corner for at in around):
+        return False, "nonholonomic", here.order
+    return closed, "undecided", here.order
+
+
+def _next_to(point: np.ndarray) -> list[np.ndarray]:
+    """Points next to one."""
+    away = np.random.default_rng(1).uniform(0.5, 1.0, len(point))
+    return [point + far * away * np.where(point != 0, np.abs(point), 1.0) for far in _NEARBY]
 
 
 class _Chosen:
@@ -111,61 +148,36 @@ class _Chosen:
         self.n = expansion.variables
         self.free = [j for j in range(self.n) if j not in columns]
 
-    def forms(self, point: np.ndarray, order: int) -> tuple[SeriesRing, Series]:
-        """The independent forms as series, (rank, n)."""
-        return self.expansion.ring(order), self.expansion.at(point, order)[0][self.rows]
-
-    def fields(self, point: np.ndarray, order: int) -> tuple[SeriesRing, Series]:
-        """A frame of the distribution as series, (n - rank, n)."""
-        of, a = self.forms(point, order)
-        solved = of.matmul(of.inverse(a[:, self.columns]), a[:, self.free])
-        frame = of.constant(np.zeros((len(self.free), self.n)))
-        frame[:, self.free] = of.constant(np.eye(len(self.free)))
-        frame[:, self.columns] = -np.swapaxes(solved, 0, 1)
-        return of, frame
-
-    def frobenius(self, point: np.ndarray) -> tuple[bool, bool]:
-        """Whether the forms are closed, and whether they are integrable, to the order of the Taylor polynomials."""
-        of, a = self.forms(point, _ORDER + 1)
-        slope = of.gradient(a)  # (rank, component, derivative, series)
-        curl = np.swapaxes(slope, 1, 2) - slope
-        known = of.degree <= _ORDER  # a derivative loses one order
-        size = np.max(np.abs(slope[..., known]), initial=0.0) + np.finfo(float).tiny
-        closed = bool(np.max(np.abs(curl[..., known]), initial=0.0) <= _ZERO * size)
-        _, frame = self.fields(point, _ORDER + 1)
-        half = of.matmul(frame[None], curl)
-        whole = of.matmul(half, np.swapaxes(frame, 0, 1)[None])
-        scale = size * max(1.0, float(np.max(np.abs(frame[..., known]), initial=0.0))) ** 2
-        return closed, bool(np.max(np.abs(whole[..., known]), initial=0.0) <= _ZERO * scale)
-
-    def growth(self, point: np.ndarray, nearby: np.ndarray) -> tuple[int, ...]:
-        """The growth vector at a point; brackets are taken until they span what they span at a point nearby."""
+    def growth(self, point: np.ndarray, nearby: list[np.ndarray]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The growth vectors at a point and at one nearby; brackets are taken until they span as much at the point."""
         if not self.free:
-            return (0,)
+            return (0,), (0,)
         depth = self.n - len(self.free) + 1
-        most = self._growth(nearby, depth)[-1]
+        there = max((self._growth(at, depth) for at in nearby), key=lambda growth: growth[-1])
         found = self._growth(point, depth)
-        while found[-1] < most and depth < 2 * self.n:
+        while found[-1] < there[-1] and depth < _DEEPEST:
             depth += 1
             found = self._growth(point, depth)
-        return found
+        return found, there
 
     def _growth(self, point: np.ndarray, depth: int) -> tuple[int, ...]:
-        of, frame = self.fields(point, depth - 1)
+        """The dimensions of what brackets span; all evaluations with other rounding errors at once, along axis 0."""
+        of = self.expansion.ring(depth - 1)
+        frames = []
+        for k in range(frobenius.EVALUATIONS):
+            a = self.expansion.along(of.coordinates(point), of, Otherwise(k, self.n))[0][self.rows]
+            frames.append(frobenius.frame_of(of, a, self.columns, self.free))
+        frame = np.array(frames)
         slopes = of.gradient(frame)
-        layer, values, dims = list(frame), [x[:, 0] for x in frame], [len(self.free)]
+        layer = [frame[:, i] for i in range(len(self.free))]
+        values, dims = [x[..., 0] for x in layer], [len(self.free)]
         for _ in range(depth - 1):
-            layer = [
-                b for y in layer for x, dx in zip(frame, slopes, strict=True) if np.any(b := _bracket(of, x, dx, y))
-            ]
-            if not layer:
+            made = [_bracket(of, frame[:, i], slopes[:, i], y) for y in layer for i in range(len(self.free))]
+            layer = [b for b in made if np.any(frobenius.known(b))]
+            if not layer or len(layer) > _FIELDS:
                 break
-            if len(layer) > _FIELDS:
-                raise ValueError(
-                    f"The growth vector at this point needs more than {_FIELDS} brackets; pass another at=."
-                )
-            values += [b[:, 0] for b in layer]
-            dims.append(_rank(np.array(values)))
+            values += [b[..., 0] for b in layer]
+            dims.append(_rank(np.array([x[0] for x in values if np.any(frobenius.known(x))])))
             if dims[-1] == self.n:
                 break
         while len(dims) > 1 and dims[-1] == dims[-2]:
@@ -174,20 +186,22 @@ class _Chosen:
 
 
 def _bracket(of: SeriesRing, x: Series, dx: Series, y: Series) -> Series:
-    """[x, y] of two fields of series, (n, size); rounding of what cancels is put to zero."""
-    one = of.times(of.gradient(y), x[None, :, :]).sum(axis=1)
-    other = of.times(dx, y[None, :, :]).sum(axis=1)
+    """[x, y] of two fields of series, (evaluations, n, size)."""
+    one = of.times(of.gradient(y), x[:, None, :, :]).sum(axis=-2)
+    other = of.times(dx, y[:, None, :, :]).sum(axis=-2)
     found = one - other
     found[np.abs(found) <= 1e-13 * (np.abs(one) + np.abs(other))] = 0.0
     return found
 
 
 def _rank(matrix: np.ndarray) -> int:
-    """The rank of vectors of which each is brought to size 1."""
-    size = np.linalg.norm(matrix, axis=1)
-    kept = matrix[size > 1e-12] / size[size > 1e-12, None]
-    values = np.linalg.svd(kept, compute_uv=False)
-    return int(np.sum(values > _RANK * values[0])) if values.size else 0
+    """The rank of vectors, in units in which each of them and each of their components has size 1."""
+    for _ in range(4):
+        for axis in (1, 0):
+            size = np.max(np.abs(matrix), axis=axis, keepdims=True, initial=0.0)
+            matrix = matrix / np.where(size > 0, size, 1.0)
+    values = np.linalg.svd(matrix, compute_uv=False)
+    return int(np.sum(values > _RANK * values[0])) if values.size and values[0] > 0 else 0
 
 
 class _Leaf(eqx.Module):

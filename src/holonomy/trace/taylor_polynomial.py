@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from holonomy.trace.graph.series import Series, SeriesRing, evaluate, ring
+from holonomy.trace.graph.series import Otherwise, Series, SeriesRing, evaluate, ring
 from holonomy.trace.lowering.scalarise import Flat, scalarise
 
 
@@ -31,9 +31,28 @@ class Expansion:
         if order:
             columns = np.eye(self.variables) if frame is None else frame
             argument[:, 1 : 1 + self.variables] = columns
-        leaves = [argument, of.constant(np.array(self.flat.numbers, float))]
+        return self.along(argument, of)
+
+    def along(
+        self,
+        argument: Series,
+        of: SeriesRing,
+        other: Otherwise | None = None,
+        corners: set[str] | None = None,
+    ) -> tuple[Series, ...]:
+        """The series of the results where the argument itself consists of series of the ring `of`.
+
+        With `other` the point, the numbers in the function and every operation have other rounding errors, and corners
+        are seen from one side. `corners` collects operations without a derivative at the point.
+        """
+        numbers = np.array(self.flat.numbers, float)
+        if other is not None:
+            argument = argument.copy()
+            argument[:, 0] = other.rounded(argument[:, 0])
+            numbers = other.rounded(numbers)
+        leaves = [argument, of.constant(numbers)]
         nodes = [node for out in self.flat.outputs for node in out.nodes]
-        values, results, first = evaluate(nodes, leaves, of), [], 0
+        values, results, first = evaluate(nodes, leaves, of, other, corners), [], 0
         for out in self.flat.outputs:
             part = values[first : first + len(out.nodes)]
             stacked = np.array(part, float).reshape(*out.shape, of.size)

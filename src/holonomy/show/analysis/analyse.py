@@ -125,7 +125,7 @@ def _constraints(system: System, q: np.ndarray, t: float) -> Iterator[Item]:
         yield Item("Constraints on velocities", str(error))
         return
     sentence = say("velocity constraints", found=repr(found))
-    if found.kind == "nonholonomic":
+    if found.kind == "nonholonomic" and found.growth[-1] == found.nearby[-1]:
         sentence += " " + say("reached", growth=found.growth, count=len(q), last=found.growth[-1])
     yield Item("Constraints on velocities", sentence)
 
@@ -152,6 +152,8 @@ def _equilibrium(system: System, at: Any) -> str:
         sentence = say("unstable with rate", place=place, rate=number(float(np.max(rates.real))))
     else:
         sentence = say(at.stability, place=place)
+    if at.order > 2 or at.family is not None or at.stability == "undecided":
+        sentence += " " + say("because", why=at.reason)
     if len(at.multipliers):
         sentence += " " + say("multipliers", values=", ".join(number(x) for x in at.multipliers))
     return sentence

@@ -44,7 +44,8 @@ STATEMENTS: Final[dict[str, str]] = {
     "stable with frequencies": "{place}: stable, small vibrations of angular frequency {rates} rad/s.",
     "unstable": "{place}: unstable.",
     "unstable with rate": "{place}: unstable, growth rate {rate} s⁻¹.",
-    "undecided": "{place}: not decided by the linear motion.",
+    "undecided": "{place}: undecided.",
+    "because": "Reason: {why}.",
     "multipliers": "Multipliers there: {values}.",
     # ── conserved quantities
     "cyclic": "The momentum of the cyclic coordinate {name}, here {value}.",

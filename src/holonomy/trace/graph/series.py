@@ -117,9 +117,17 @@ def ring(variables: int, order: int) -> SeriesRing:
     return SeriesRing(variables, order)
 
 
-def evaluate(outputs: Sequence[Node], leaves: Sequence[np.ndarray], of: SeriesRing) -> list[Series]:
+def evaluate(
+    outputs: Sequence[Node],
+    leaves: Sequence[np.ndarray],
+    of: SeriesRing,
+    other: Otherwise | None = None,
+    corners: set[str] | None = None,
+) -> list[Series]:
     """The series of `outputs`, where argument array k consists of the series `leaves[k]`, (elements, size).
 
+    With `other` the evaluation is another one of as much right. `corners` collects the operations that have no
+    derivative at the point: absolute values of zero, and comparisons of what is equal there and not nearby.
     Raises `Unsupported` for an operation without a Taylor series.
     """
     values: dict[int, Any] = {}
@@ -132,9 +140,53 @@ def evaluate(outputs: Sequence[Node], leaves: Sequence[np.ndarray], of: SeriesRi
             elif node.op == "input":
                 value = leaves[node.data[0]][node.data[1]]
             else:
-                value = _applied(of, node, [values[a.index] for a in node.args])
+                args = [values[a.index] for a in node.args]
+                at_corner = (corners is not None or other is not None) and _at_corner(node.op, args)
+                if corners is not None and at_corner:
+                    corners.add(node.op)
+                value = other.side(of, node.op, args) if other is not None and at_corner else _applied(of, node, args)
+                if other is not None and node.dtype[0] == "f" and node.op not in _EXACT:
+                    value = other.rounded(value)
             values[node.index] = value
     return [values[n.index] for n in outputs]
+
+
+class Otherwise:
+    """An evaluation in series of as much right as the plain one: with other rounding errors, and at corners with the
+    side on which a direction lies. What differs from one to another is not known.
+
+    Those of number 0 and below have no other rounding errors; 0 and -1 look to opposite sides, as -2 and -3 do.
+    """
+
+    def __init__(self, number: int, variables: int) -> None:
+        self._rng = np.random.default_rng(number) if number > 0 else None
+        shared = np.random.default_rng(1000 + abs(number) // 2).normal(size=variables)
+        self._direction = shared if number % 2 else -shared
+
+    def rounded(self, value: np.ndarray) -> np.ndarray:
+        """Numbers with other rounding errors."""
+        if self._rng is None:
+            return value
+        return value * (1.0 + _ROUNDING * self._rng.uniform(-1.0, 1.0, np.shape(value)))
+
+    def side(self, of: SeriesRing, op: str, args: list[Any]) -> Any:
+        """An operation at its corner, as it is next to it."""
+        near = np.prod((1e-5 * self._direction) ** of.powers, axis=1)
+        over = float((args[0][1:] - args[1][1:] if op in _COMPARED else args[0][1:]) @ near[1:])
+        if op in _KINKED:
+            return np.sign(over) * args[0] if op == "abs" else of.constant(np.sign(over))
+        if op in ("max", "min"):
+            return args[0] if (over > 0) == (op == "max") else args[1]
+        return {"lt": over < 0, "le": over <= 0, "eq": over == 0, "ne": over != 0}[op]
+
+
+def _at_corner(op: str, args: list[Any]) -> bool:
+    """Whether an operation has different series on the two sides of the point."""
+    if op in _COMPARED and all(isinstance(a, np.ndarray) and a.ndim == 1 for a in args):
+        one, other = args
+        near = abs(one[0] - other[0]) <= 8 * _ROUNDING * (abs(one[0]) + abs(other[0]))
+        return bool(near and np.isfinite(one[0] - other[0]) and np.any(one[1:] != other[1:]))
+    return op in _KINKED and bool(args[0][0] == 0.0 and np.any(args[0][1:]))
 
 
 def _applied(of: SeriesRing, node: Node, args: list[Any]) -> Any:
@@ -192,6 +244,10 @@ _TWO: Final[dict[str, Callable[[SeriesRing, Any, Any], Any]]] = {
     "min": lambda of, a, b: a if a[0] <= b[0] else b,
     "rem": lambda of, a, b: a - np.trunc(a[0] / b[0]) * b,
 }
+_COMPARED: Final = frozenset(["lt", "le", "eq", "ne", "max", "min"])
+_KINKED: Final = frozenset(["abs", "sign"])
+_EXACT: Final = frozenset(["neg", "select", "convert", "abs", "max", "min", "sign"])
+_ROUNDING: Final = np.finfo(float).eps
 _STEPS: Final = frozenset(["sign", "floor", "ceil", "round", "roundeven"])  # constant around almost every point
 
 
