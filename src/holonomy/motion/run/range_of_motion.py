@@ -79,6 +79,8 @@ def _with_coupled(run: Run, size: np.ndarray, angles: np.ndarray) -> np.ndarray:
         return size
     if not run.system.flat:
         return np.maximum(size, _NEGLIGIBLE * np.max(size))
+    if all(np.min(size[kind]) >= _NEGLIGIBLE * np.max(size[kind]) for kind in (angles, ~angles) if np.any(kind)):
+        return size
     blocks = coupled_blocks(run.system)
     some = slice(None, None, max(1, len(run.t) // _LOOKED))
     with np.errstate(all="ignore"):

@@ -46,7 +46,7 @@ _WHOLE_XLA = 200  # the same where steps are dear
 _AT_MOST = {True: 400_000, False: 20_000}  # steps, natively and in XLA, that are done again where there is a doubt
 _SELDOM = 5  # steps from one saved state to the next, above which a run
 _SELDOM_AT_MOST = 20_000  # of at most so many steps is done again as a whole
-_SHARE = 20  # steps for each that is taken again: with shorter ones less than a tenth of the run
+_SHARE = 40  # steps for each that is taken again: with shorter ones less than a twentieth of the run
 _APART = 160  # steps between the places where steps are taken again, at least
 _PLACES = {True: 512, False: 8}  # such places at most, natively and in XLA
 _LARGE = 128  # coordinates above which places are few
@@ -97,7 +97,10 @@ def state_error(run: Run) -> StateError:
     if refused:
         return StateError(None, refused)
     if isinstance(run.method, EventDriven):
-        return StateError(0.0, "exact between collisions")
+        # a point is held to `rounding`, and what is computed of it loses as many digits again
+        lost = run.provenance.rounding**2 / float(np.finfo(float).eps)
+        size = np.max(scale_of(run, np.asarray(run.t), np.asarray(run.q)).size, initial=0.0)
+        return StateError(float(lost / max(size, float(np.finfo(float).tiny))), "of rounding, exact between collisions")
     again = _Again.of(run)
     if isinstance(run.method, CollidingBodies):
         return again.whole() if again.steps <= _WHOLE_XLA else _unknown(again.steps)
