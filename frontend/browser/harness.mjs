@@ -6,6 +6,8 @@ import { openPage, reportFailure, startStudio, TEST_LIMIT } from "./studio.mjs";
 
 /** Filled before the first test. */
 export const shared = { browser: null, studio: null };
+/** The studio that has the labs of `tests/studio/labs` too; started where a test wants one of them. */
+let labs = null;
 
 before(async () => {
   [shared.studio, shared.browser] = await Promise.all([startStudio(), launchChromium()]);
@@ -14,6 +16,7 @@ before(async () => {
 after(async () => {
   await shared.browser?.close();
   await shared.studio?.stop();
+  await (await labs)?.stop();
 });
 
 /** A test with a time limit for a busy machine. */
@@ -33,14 +36,24 @@ export function slowTest(name, test) {
  * `lab`, the fragment of the address that selects a lab.
  */
 export function withPage(name, test, { lab = "", ...options } = {}) {
+  slowTest(name, () => onPage(`${shared.studio.address}${lab}`, test, options));
+}
+
+/** The same in one of the labs that were made for tests. */
+export function withLab(lab, name, test, options) {
   slowTest(name, async () => {
-    const opened = await openPage(shared.browser, `${shared.studio.address}${lab}`, options);
-    try {
-      await test(opened.page);
-    } catch (error) {
-      await opened.abandon(); // an open page would go on drawing and slow down the other tests
-      throw error;
-    }
-    await opened.close();
+    labs ??= startStudio("toy_lab", "gallery_lab", "late_lab");
+    await onPage(`${(await labs).address}#/${lab}`, test, options);
   });
+}
+
+async function onPage(address, test, options) {
+  const opened = await openPage(shared.browser, address, options);
+  try {
+    await test(opened.page);
+  } catch (error) {
+    await opened.abandon(); // an open page would go on drawing and slow down the other tests
+    throw error;
+  }
+  await opened.close();
 }

@@ -2,31 +2,9 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, describe } from "node:test";
-import { shared, slowTest } from "./harness.mjs";
-import { becomes, button, openPage, settled, startStudio, stateOf, stride, until } from "./studio.mjs";
-
-let studio;
-
-before(async () => {
-  studio = await startStudio("toy_lab", "gallery_lab");
-});
-
-after(() => studio?.stop());
-
-/** A test with a page of one of the labs that only this file has. */
-function withLab(lab, name, test, options) {
-  slowTest(name, async () => {
-    const opened = await openPage(shared.browser, `${studio.address}#/${lab}`, options);
-    try {
-      await test(opened.page);
-    } catch (error) {
-      await opened.abandon();
-      throw error;
-    }
-    await opened.close();
-  });
-}
+import { describe } from "node:test";
+import { withLab } from "./harness.mjs";
+import { becomes, button, settled, stateOf, stride, until } from "./studio.mjs";
 
 const textOf = (page, name) => page.evaluate((key) => globalThis.probe.controls.texts[key], name);
 const loopOf = async (page) => JSON.parse(await textOf(page, "loop"));
@@ -58,7 +36,8 @@ describe("a typed formula", () => {
     const box = page.locator("[data-text=formula] textarea");
     await box.fill("x^2 + @");
     await box.press("Enter");
-    await page.getByText("The character @ has no meaning here.").waitFor();
+    await page.locator('[data-refusal="formula"]', { hasText: "The character @ has no meaning here." }).waitFor();
+    await page.getByText("Not running, because: The character @ has no meaning here.").waitFor();
     assert.equal(await box.inputValue(), "x^2 + @");
     assert.equal(await page.locator("[data-text=formula] mark").textContent(), "@");
     assert.equal(await box.getAttribute("aria-invalid"), "true");

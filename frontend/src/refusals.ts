@@ -1,12 +1,11 @@
-// Refusals of settings, each kept at the control that it is about until that is changed.
+// Refusals of settings whose control went back to the value before, each kept there until that is changed. What stays on the
+// page although it is refused is a fault of the controls.
 
 import { signal } from "@preact/signals";
 import type { Command, Controls, LabView, Refused } from "./wire";
 
 export class Refusals {
   readonly bySetting = signal<Readonly<Record<string, Refused>>>({});
-  /** The texts as they were typed last. */
-  readonly #typed: Record<string, string> = {};
 
   /** Keep a refusal where the page shows its setting; false where it does not. */
   stands(notice: Refused, view: LabView | null): boolean {
@@ -17,20 +16,13 @@ export class Refusals {
   }
 
   /** A command is on its way: what it sets may be right now. */
-  sent(command: Command, controls: Controls | null): void {
+  sent(command: Command): void {
     if ("name" in command) this.#forget((setting) => setting === command.name);
-    if (command.type !== "set-text") return;
-    // All texts are judged together, so that a refusal may have stood at another one.
-    this.#typed[command.name] = command.value;
-    this.#forget((setting) => setting in (controls?.texts ?? {}));
   }
 
-  /** Settings that changed are right; a text that was refused comes back as it was typed, and its refusal stays. */
+  /** Settings that changed are right. */
   changed(before: Controls | null, now: Controls): void {
-    this.#forget((setting) => {
-      const value = shownIn(now, setting);
-      return shownIn(before, setting) !== value && this.#typed[setting] !== value;
-    });
+    this.#forget((setting) => shownIn(before, setting) !== shownIn(now, setting));
   }
 
   #forget(which: (setting: string) => boolean): void {

@@ -17,6 +17,7 @@ import {
   type Curves,
   type Download,
   type Equations,
+  type Fault,
   type Field,
   type Frame,
   FrameFlag,
@@ -151,7 +152,7 @@ export class Studio {
 
   send(command: Command): void {
     if (!this.source.can(command.type)) return;
-    this.refusals.sent(command, this.controls.value);
+    this.refusals.sent(command);
     this.source.send(command);
   }
 
@@ -163,6 +164,17 @@ export class Studio {
   get ready(): boolean {
     const phase = this.controls.value?.phase;
     return phase === "ready" || phase === "compiling"; // the old motion goes on meanwhile
+  }
+
+  /** Whether there is a motion of the settings that are shown; else their faults say why not. */
+  get moves(): boolean {
+    return this.ready && this.controls.value?.faults.length === 0;
+  }
+
+  /** Why the value of a setting makes no motion, or why the last one was refused; null where nothing is wrong with it. */
+  wrongWith(setting: string): Fault | null {
+    const fault = this.controls.value?.faults.find((one) => one.setting === setting);
+    return fault ?? this.refusals.bySetting.value[setting] ?? null;
   }
 
   /** Take up the state of a document, as soon as the motion is there. */
@@ -342,7 +354,7 @@ export class Studio {
 
   #askToSave(): void {
     // What is about to begin has no state yet: the next change of the controls saves it.
-    if (this.options.work && this.#opened && this.ready && this.link.value.state === "open") this.send({ type: "share" });
+    if (this.options.work && this.#opened && this.moves && this.link.value.state === "open") this.send({ type: "share" });
   }
 
   /** Another view: what is plotted by the same name goes on while the coordinates are the same ones; else all begins anew. */

@@ -22,9 +22,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from holonomy.nearest_state import SHRINKS as SHRINKS
 from holonomy.types import Count, Flag, Scalar, Tree, Vector
 
-SHRINKS = 0.9  # a correction below this part of the smallest one before it still shrinks
 _SIMPLIFIED = 40  # iterations with a frozen matrix at most
 _FULL = 25  # iterations with the exact Jacobian at most
 _FLOOR = 1e5  # in units of round-off: corrections that do not halve any more below this are noise

@@ -115,6 +115,7 @@ const PAGE: Readonly<Record<string, string>> = {
   "Equations of motion": "Bewegungsgleichungen",
   Formulas: "Formeln",
   Formula: "Formel",
+  "Not running, because: {}": "Läuft nicht: {}",
   "Deriving them from the system that is simulated.": "Sie werden aus dem System hergeleitet, das simuliert wird.",
   "Continue with this system": "Mit diesem System weitermachen",
   Export: "Exportieren",

@@ -241,7 +241,28 @@ const WORKBENCH: Readonly<Record<string, string>> = {
     "RATTLE ist für Systeme mit Zwangsbedingungen an die Lage, und dieses hat keine.",
   "With constraints on positions and on velocities, choose RK4.":
     "Wählen Sie RK4, wenn es Zwangsbedingungen an Lage und Geschwindigkeit gibt.",
-  "No state near the start satisfies the constraints.": "Kein Zustand nahe dem Anfang erfüllt die Zwangsbedingungen.",
+  "No state near this one satisfies the constraints: they contradict each other, or it is too far away from them.":
+    "Kein Zustand in der Nähe erfüllt die Zwangsbedingungen: Sie widersprechen sich, oder er liegt zu weit von ihnen entfernt.",
+  "The constraints contradict each other: no acceleration keeps all of them.":
+    "Die Zwangsbedingungen widersprechen sich: Keine Beschleunigung hält alle ein.",
+  "The constraints restrict no motion there: their derivatives all vanish. Write f = 0, not f² = 0.":
+    "Die Zwangsbedingungen schränken dort keine Bewegung ein: Ihre Ableitungen verschwinden alle. Schreibe f = 0, nicht f² = 0.",
+  "The constraints or their derivatives have no value there.": "Die Zwangsbedingungen oder ihre Ableitungen haben dort keinen Wert.",
+  "The energy has no finite value there: start elsewhere, or give other numbers.":
+    "Die Energie hat dort keinen endlichen Wert: Beginne anderswo, oder gib andere Zahlen an.",
+  "The kinetic energy has no finite value there: start elsewhere, or give other numbers.":
+    "Die kinetische Energie hat dort keinen endlichen Wert: Beginne anderswo, oder gib andere Zahlen an.",
+  "The kinetic energy does not depend on some velocities there, so that their accelerations are not determined: a mass is zero, or the coordinates break down, as angles do at a pole.":
+    "Die kinetische Energie hängt dort von manchen Geschwindigkeiten nicht ab, sodass deren Beschleunigungen nicht bestimmt sind: Eine Masse ist null, oder die Koordinaten versagen dort, wie Winkel an einem Pol.",
+  "Some velocities have negative kinetic energy: a mass is negative, or a sign is wrong (a Lagrangian is kinetic minus potential energy).":
+    "Manche Geschwindigkeiten haben negative kinetische Energie: Eine Masse ist negativ, oder ein Vorzeichen ist falsch (die Lagrangefunktion ist kinetische minus potentielle Energie).",
+  "This method cannot hold constraints on {}; choose RK4.": "Dieses Verfahren kann Zwangsbedingungen an {} nicht einhalten; wähle RK4.",
+  positions: "Orte",
+  velocities: "Geschwindigkeiten",
+  "There is no motion of these settings: correct what is marked, or undo.":
+    "Zu diesen Einstellungen gibt es keine Bewegung: Berichtige, was markiert ist, oder mache es rückgängig.",
+  "The equations of motion of this were not compiled, because that was cancelled.":
+    "Die Bewegungsgleichungen dazu wurden nicht übersetzt, weil das abgebrochen wurde.",
   "The start violates the constraints; the nearest: {}.": "Der Anfang verletzt die Zwangsbedingungen; am nächsten liegt: {}.",
   "The kinetic energy does not depend on some velocities (of {}), so that their accelerations are not determined. Add their kinetic energy, or leave the coordinate out.":
     "Die kinetische Energie hängt von einigen Geschwindigkeiten nicht ab (von {}), sodass deren Beschleunigungen nicht bestimmt sind. Fügen Sie ihre kinetische Energie hinzu oder lassen Sie die Koordinate weg.",

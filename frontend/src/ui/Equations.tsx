@@ -32,7 +32,7 @@ function EquationList({ close }: { close?: () => void }) {
   const studio = useStudio();
   const known = studio.equations.value;
   const current = studio.controls.value?.current.equations;
-  const wanted = !known && studio.ready && studio.link.value.state === "open";
+  const wanted = !known && studio.moves && studio.link.value.state === "open";
   useEffect(() => {
     if (wanted) studio.send({ type: "ask-equations" });
   }, [wanted, current]);
@@ -42,7 +42,13 @@ function EquationList({ close }: { close?: () => void }) {
   };
   return (
     <>
-      {!known && <p role="status">{t("Deriving them from the system that is simulated.")}</p>}
+      {!known && (
+        <p role="status">
+          {studio.moves || !studio.ready
+            ? t("Deriving them from the system that is simulated.")
+            : t("There is no motion of these settings: correct what is marked, or undo.")}
+        </p>
+      )}
       {known?.message && <p>{translated(known.message)}</p>}
       {known?.items.map((item) => (
         <section key={item.title} class="equation">

@@ -82,7 +82,7 @@ export function ExportMenu() {
         <ul>
           {formats.map(({ kind, label, note, by }) => (
             <li key={kind}>
-              <button type="button" disabled={by === "studio" && !studio.ready} onClick={() => choose(kind)}>
+              <button type="button" disabled={by === "studio" && !studio.moves} onClick={() => choose(kind)}>
                 <b>{t(label)}</b> <span>{t(note)}</span>
               </button>
             </li>

@@ -12,7 +12,7 @@ export function Hint({ lab }: { lab: string }) {
   const text = cardOf(lab)?.hint ?? "";
   const dragged = studio.dragged;
   if (studio.controls.value?.held != null && !dragged.value) dragged.value = true;
-  const shown = text !== "" && !dragged.value && studio.can("drag-begin") && studio.ready;
+  const shown = text !== "" && !dragged.value && studio.can("drag-begin") && studio.moves;
   useEffect(() => {
     if (dragged.value) keep(`dragged.${lab}`, "yes");
     else dragged.value = kept(`dragged.${lab}`) !== null;

@@ -18,7 +18,7 @@ const REPEAT_EVERY = 1000 / 20;
 export function Player({ view }: { view: LabView }) {
   const studio = useStudio();
   const now = studio.controls.value;
-  const idle = !studio.ready;
+  const idle = !studio.moves;
   const playing = now?.playing ?? false;
   return (
     <section class="player" aria-label={t("Time")}>
@@ -76,7 +76,7 @@ function Timeline() {
       max={Math.max(newest, oldest + 1e-3)}
       step="any"
       value={frame?.time ?? 0}
-      disabled={!studio.ready || !studio.can("seek") || newest <= oldest}
+      disabled={!studio.moves || !studio.can("seek") || newest <= oldest}
       onInput={(event) => {
         dragging.current = true;
         seek(event.currentTarget.valueAsNumber, false);

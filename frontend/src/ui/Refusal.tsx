@@ -1,12 +1,12 @@
 // Why a setting was refused, at its own control.
 
 import { useStudio } from "../studio";
-import type { Refused } from "../wire";
+import type { Fault } from "../wire";
 import { translated } from "../words";
 
-/** What stands at a setting; null where its last value was accepted. */
-export function useRefusal(name: string): Refused | null {
-  return useStudio().refusals.bySetting.value[name] ?? null;
+/** What stands at a setting; null where its value is accepted. */
+export function useRefusal(name: string): Fault | null {
+  return useStudio().wrongWith(name);
 }
 
 export function RefusalNote({ of: name, id }: { of: string; id?: string }) {

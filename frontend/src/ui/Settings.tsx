@@ -28,7 +28,7 @@ export function Settings({ view }: { view: LabView }) {
   const inGroup = (group: string): ParameterView[] => view.parameters.filter((parameter) => parameter.group === group);
   const textsIn = (group: string): TextView[] => texts.filter((text) => text.group === group);
   const written = ({ name }: TextView): boolean => Boolean(studio.controls.value?.texts[name]);
-  const refused = ({ name }: TextView): boolean => Boolean(studio.refusals.bySetting.value[name]);
+  const refused = ({ name }: TextView): boolean => studio.wrongWith(name) !== null;
   // A group is open where one of its texts is refused, or takes the place of one above that is empty.
   const isOpen = (group: string): boolean => textsIn(group).some(refused) || (textsIn(group).some(written) && !textsIn("").every(written));
   return (

@@ -6,7 +6,7 @@ import { bits, fixed, within, withUnit } from "../format";
 import { listen } from "../keyboard";
 import { presenting } from "../preferences";
 import { useStudio } from "../studio";
-import type { Frame, LabView } from "../wire";
+import type { Controls, Frame, LabView } from "../wire";
 import { t, translated } from "../words";
 import { Compiling, compiles } from "./Compiling";
 import { EquationsDialog } from "./Equations";
@@ -125,8 +125,16 @@ function trouble(studio: ReturnType<typeof useStudio>): string {
     case "refused":
       return link.reason;
     case "open":
-      return studio.said.value ?? (controls?.phase === "ready" || compiles(studio) ? "" : translated(controls?.message ?? ""));
+      return (
+        studio.said.value ?? fault(controls) ?? (controls?.phase === "ready" || compiles(studio) ? "" : translated(controls?.message ?? ""))
+      );
   }
+}
+
+/** Why nothing moves although it could, for as long as it is so. */
+function fault(controls: Controls | null): string | null {
+  const [first] = controls?.faults ?? [];
+  return first ? t("Not running, because: {}", translated(first.message)) : null;
 }
 
 /** How many coordinates are read out aloud. */

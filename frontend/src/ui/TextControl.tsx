@@ -2,7 +2,7 @@
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useStudio } from "../studio";
-import type { Refused, TextView } from "../wire";
+import type { Fault, TextView } from "../wire";
 import { t } from "../words";
 import { RefusalNote, useRefusal } from "./Refusal";
 
@@ -13,12 +13,14 @@ export function TextControl({ of: text }: { of: TextView }) {
   const studio = useStudio();
   const id = useId();
   const accepted = studio.controls.value?.texts[text.name] ?? text.default;
-  const refusal = useRefusal(text.name);
   const [draft, setDraft] = useState<string | null>(null);
   const sent = useRef<string | null>(null);
   const pause = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const mirror = useRef<HTMLDivElement>(null);
   const shown = draft ?? accepted;
+  // What is wrong is told of the text that the studio has; another one has been typed by now, until that comes back.
+  const wrong = useRefusal(text.name);
+  const refusal = shown === accepted ? wrong : null;
 
   useEffect(() => () => clearTimeout(pause.current), []);
   useEffect(() => {
@@ -74,14 +76,14 @@ export function TextControl({ of: text }: { of: TextView }) {
           onScroll={(event) => mirror.current && (mirror.current.scrollTop = event.currentTarget.scrollTop)}
         />
       </div>
-      <RefusalNote of={text.name} id={`${id}-why`} />
+      {refusal && <RefusalNote of={text.name} id={`${id}-why`} />}
       {text.hint && shown === "" && <p class="note">{t("For example: {}", text.hint)}</p>}
     </div>
   );
 }
 
 /** The text with its wrong characters marked; one character where only the place is known. */
-function Marked({ text, refusal: { start, end } }: { text: string; refusal: Refused }) {
+function Marked({ text, refusal: { start, end } }: { text: string; refusal: Fault }) {
   const letters = Array.from(text); // the server counts characters, not units of UTF-16
   if (start === 0 && end === 0) return <>{text}</>;
   const last = Math.max(end, start + 1);

@@ -51,12 +51,12 @@ export function Toolbar({ open }: { open: (sheet: Sheet) => void }) {
       </div>
       <div class="words">
         {studio.can("ask-equations") && (
-          <button type="button" class="plain" disabled={idle} onClick={() => open("equations")}>
+          <button type="button" class="plain" disabled={!studio.moves} onClick={() => open("equations")}>
             {t("Equations")}
           </button>
         )}
         {studio.can("share") && (
-          <button type="button" class="plain" disabled={idle} onClick={() => open("share")}>
+          <button type="button" class="plain" disabled={!studio.moves} onClick={() => open("share")}>
             {t("Share")}
           </button>
         )}

@@ -203,7 +203,9 @@ def _dots(simulation: Simulation, picture: int, index: dict[int, int]) -> tuple[
 
 def _curves(simulation: Simulation, picture: int, extent: float) -> tuple[str, ...]:
     """Lines that do not move, such as a fan of geodesics."""
-    still = simulation.curves()
+    from holonomy.studio.session import backgrounds
+
+    still = backgrounds.curves(simulation.lab, simulation.moment)
     if still is None or still.picture != picture:
         return ()
     found = []

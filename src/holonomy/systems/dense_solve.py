@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 from jaxtyping import Array, Float
 
+from holonomy.start_checks import RANK as RANK
 from holonomy.types import Flag, Scalar, Tree
 
 # The kind of a factorisation and its data, arrays or lists of the entries, or for "map" the solve itself as a
@@ -21,7 +22,6 @@ Factored: TypeAlias = tuple[str, Tree]
 UNROLLED = 8  # rows up to which a factorisation is written out in scalars
 CLOSED = 3  # rows up to which a general matrix is inverted in closed form
 _LOST_PIVOT = 1e-13  # a pivot so small against its diagonal entry is rounding
-RANK = 1e-6  # rows of a matrix at an angle below this count as dependent
 
 
 def factor(a: Float[Array, "n n"], definite: bool) -> Factored:

@@ -19,6 +19,7 @@ from holonomy.studio.compile.program import compile_program
 from holonomy.studio.labs import all_labs
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.labs.settings import Refusal
+from holonomy.studio.session import backgrounds
 from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages as m
 from holonomy.viewer.protocol.codec import encode
@@ -131,7 +132,10 @@ def _cut(steps: int, stride: int) -> list[int]:
 
 def _shown(simulation: Simulation, number: int) -> list[bytes]:
     """The notices and the frame of this moment, sent whether they have changed or not."""
-    behind = (simulation.surface(), simulation.curves())
+    behind = (
+        backgrounds.surface(simulation.lab, simulation.moment),
+        backgrounds.curves(simulation.lab, simulation.moment),
+    )
     notices = [m.Lab(simulation.view), simulation.controls(), *(notice for notice in behind if notice is not None)]
     return [*(encode(notice).encode() for notice in notices), m.pack(simulation.frame(number))]
 

@@ -21,7 +21,7 @@ from holonomy.studio.labs.linkage.lab import LinkageLab
 from holonomy.studio.labs.linkage.settings import marked
 from holonomy.studio.labs.linkage.sphere import shortest
 from holonomy.studio.labs.settings import Refusal, Settings
-from holonomy.studio.session import export
+from holonomy.studio.session import backgrounds, export
 from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages
 
@@ -142,8 +142,8 @@ def test_sliders_do_not_compile():
     for name, value in (("base", 2.3), ("base", 3.9), ("rod_mass", 2.5), ("hinge_mass", 0.0), ("fan_length", 9.0)):
         moved.apply(messages.SetParameter(name, value, True))
         moved.apply(messages.Step(1, False))
-        assert moved.surface() is not None
-        assert moved.curves() is not None
+        assert backgrounds.surface(moved.lab, moved.moment) is not None
+        assert backgrounds.curves(moved.lab, moved.moment) is not None
     assert moved.controls().phase == "ready"
     assert before == MADE
 
@@ -214,7 +214,7 @@ def test_colours_are_curvature_and_bending():
     found = {}
     for field in ("gauss", "bending"):
         moved = simulation(settings(field=field, base=3.3, rod_mass=1.0))
-        surface = moved.surface()
+        surface = backgrounds.surface(moved.lab, moved.moment)
         assert surface is not None
         values = numbers(surface.values).reshape(sphere.ROWS, sphere.COLUMNS)
         assert surface.signed == (field == "gauss")
@@ -233,9 +233,9 @@ def test_colours_are_curvature_and_bending():
 def test_a_fan_leaves_from_where_the_motion_began_in_all_directions_equally_fast():
     moved = simulation(settings(fan=True, rod_mass=0.2, fan_length=2.5))
     moved.apply(messages.Step(60, False))
-    before = moved.curves()
+    before = backgrounds.curves(moved.lab, moved.moment)
     moved.apply(messages.Act("here"))
-    after = moved.curves()
+    after = backgrounds.curves(moved.lab, moved.moment)
     assert before is not None
     assert after is not None
     assert len(after.curves) == sphere.RAYS
@@ -256,7 +256,7 @@ def test_the_shortest_motion_leads_from_mark_to_mark():
     assert [a.name for a in moved.view.actions if not a.name.startswith(PRESET)] == ["mark_a", "mark_b"]
     moved.apply(messages.Step(100, False))
     moved.apply(messages.Act("mark_b"))
-    chosen, curves = moved.moment.settings, moved.curves()
+    chosen, curves = moved.moment.settings, backgrounds.curves(moved.lab, moved.moment)
     a, b = marked(chosen, "a"), marked(chosen, "b")
     assert a is not None
     assert b is not None
@@ -301,7 +301,7 @@ def test_the_shortest_motion_is_the_same_both_ways_and_shorter_than_the_great_ci
 
 def test_without_a_surface_the_picture_says_so():
     moved = simulation(settings(rods=3))
-    surface, curves = moved.surface(), moved.curves()
+    surface, curves = backgrounds.surface(moved.lab, moved.moment), backgrounds.curves(moved.lab, moved.moment)
     assert surface is not None
     assert surface.rows == 0
     assert curves is not None
@@ -423,7 +423,7 @@ def test_whatever_a_hand_does_every_number_stays_finite():
         ][rng.integers(12)]
         with contextlib.suppress(Refusal):
             moved.apply(command)
-        frame, curves = moved.frame(0), moved.curves()
+        frame, curves = moved.frame(0), backgrounds.curves(moved.lab, moved.moment)
         assert curves is not None
         for array in (frame.q, frame.v, frame.channel, frame.position, *(numbers(c.points) for c in curves.curves)):
             assert np.isfinite(array).all(), command

@@ -15,7 +15,7 @@ from holonomy.studio.labs.settings import Refusal
 from holonomy.studio.labs.swimmer import LAB, field, gait, optimise, system, view
 from holonomy.studio.labs.swimmer import settings as table
 from holonomy.studio.labs.swimmer.catalogue import MODELS
-from holonomy.studio.session import export, share_link
+from holonomy.studio.session import backgrounds, export, share_link
 from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages as m
 
@@ -79,7 +79,7 @@ def test_each_preset_moves_as_the_library_says(name):
     np.testing.assert_allclose(displacement(simulation, ""), moved(found), rtol=0, atol=1e-12)
     simulation.advance(17)
     now = simulation.reading
-    placed, field = LAB.placed(settings(simulation), now.q), simulation.field()
+    placed, field = LAB.placed(settings(simulation), now.q), backgrounds.field(simulation.lab, simulation.moment)
     assert placed is not None
     assert field is not None
     np.testing.assert_allclose(now.position, placed, atol=1e-12)
@@ -154,7 +154,10 @@ def test_what_cannot_be_swum_is_refused_and_changes_nothing(simulation):
         with pytest.raises(Refusal, match=sentence) as refusal:
             simulation.apply(m.SetText("gait", text, True))
         assert refusal.value.setting == "gait"
+        assert [fault.setting for fault in simulation.controls().faults] == ["gait"]
     assert settings(simulation) == was
+    simulation.apply(m.Undo())
+    assert not simulation.controls().faults
     assert simulation.controls().undo == undo
 
 
@@ -212,7 +215,8 @@ def test_the_heat_map_is_minus_the_curvature(simulation):
     assert 0.5 < seen.mean() < 1.0  # crossed links are left out
     wanted = -np.asarray(library_heights(mover, points[seen]))[:, :, 0, 1]
     np.testing.assert_allclose(plain[seen], wanted, rtol=0, atol=1e-12)
-    found = simulation.field()
+    found = backgrounds.field(simulation.lab, simulation.moment)
+    assert found is not None
     assert (found.picture, found.rows, found.columns, found.signed) == (1, field.CELLS, field.CELLS, True)
     values = np.frombuffer(base64.b64decode(found.values), "<f4")
     np.testing.assert_array_equal(np.isfinite(values), seen)

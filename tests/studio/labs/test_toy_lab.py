@@ -13,6 +13,7 @@ from holonomy.studio.compile.code_store import CodeStore
 from holonomy.studio.compile.worker_process import WorkerPool
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.labs.settings import Refusal
+from holonomy.studio.session import backgrounds
 from holonomy.studio.session.simulation import Simulation
 from holonomy.viewer.protocol import messages
 
@@ -92,12 +93,15 @@ def test_what_it_does_not_say_has_a_default(toy, simulation):
 
 
 def test_its_field_has_the_energy_of_every_state(toy, simulation):
-    field = simulation.field()
+    field = backgrounds.field(simulation.lab, simulation.moment)
+    assert field is not None
     values = np.frombuffer(base64.b64decode(field.values), "<f4").reshape(field.rows, field.columns)
     assert values[0, 0] == pytest.approx(0.5 * 4.0**2 + 0.5 * 4.0 * 2.0**2)
     assert values[30, 45] == pytest.approx(0.5 * 4.0 * 1.0**2)
     simulation.apply(messages.SetParameter("stiffness", 8.0, True))
-    assert simulation.field().values != field.values
+    other = backgrounds.field(simulation.lab, simulation.moment)
+    assert other is not None
+    assert other.values != field.values
 
 
 def test_it_is_a_short_file():

@@ -1,5 +1,7 @@
 """The Workbench lab: texts to motion, mistakes at their characters, presets against the library."""
 
+import warnings
+
 import numpy as np
 import pytest
 from tests.studio.labs.scripted_session import compiled
@@ -51,7 +53,7 @@ def test_presets_start_on_their_constraints_and_move(preset):
     settings = LAB.preset(preset)
     moving = Simulation(LAB, KERNELS, settings)
     kernel, (q, v) = moving.moment.segment.motion.kernel, LAB.start(settings)
-    near = kernel.routines["settle"](LAB.numbers(settings), 0.0, q, v)
+    near = LAB.carried(settings, settings, kernel, 0.0, q, v)
     np.testing.assert_allclose(np.concatenate(near), np.concatenate([q, v]), atol=1e-9)
     assert kernel.engine.startswith("native")
     places = LAB.pose(settings)
@@ -140,13 +142,26 @@ def test_texts_that_depend_on_each_other_are_typed_one_after_the_other(bead):
     assert caught.value.setting == "start"
     assert bead.controls().texts["coordinates"] == "u length"  # it stays on the page
     assert bead.reading.q == 1.0  # while the motion is still the old one
+    bead.apply(messages.Play())
+    assert not bead.runs, "there is no motion of what is shown"
+    assert not bead.controls().playing
+    with pytest.raises(Refusal, match="no motion of these settings"):
+        bead.apply(messages.Step(1, False))
     with pytest.raises(Refusal, match='uses "s"'):
         bead.apply(messages.SetText("start", "u = 2", True))
     bead.apply(messages.SetText("lagrangian", "m*u_dot^2/2 - m*g*a*u^2", True))
     assert LAB.columns(bead.moment.settings) == ("u",)
     assert bead.reading.q == 2.0
-    bead.apply(messages.Undo())
+    assert not bead.controls().faults
+    bead.apply(messages.Undo())  # one text after the other, as they were typed
     assert LAB.columns(bead.moment.settings) == ("s",)
+    assert [fault.setting for fault in bead.controls().faults] == ["lagrangian"]
+    bead.apply(messages.Undo())
+    assert [fault.setting for fault in bead.controls().faults] == ["start"]
+    bead.apply(messages.Undo())  # of play
+    bead.apply(messages.Undo())
+    bead.apply(messages.Pause())
+    assert not bead.controls().faults
     assert bead.controls().texts == dict(typed(**BEAD).texts)
 
 
@@ -155,8 +170,8 @@ def test_parameters_of_the_text_have_sliders_that_compile_nothing(bead):
     assert [p.name for p in bead.view.parameters] == ["m", "a", "g"]
     bead.apply(messages.SetParameter("g", 1.5, True))
     assert bead.controls().parameters["g"] == 1.5
-    bead.apply(messages.SetText("parameters", "m = 1, a = 0.25, g = 9.81", True))
-    assert bead.controls().parameters["g"] == 1.5  # only the number that was typed anew changes
+    assert bead.controls().texts["parameters"] == "m = 1, a = 0.5, g = 1.5"
+    bead.apply(messages.SetText("parameters", "m = 1, a = 0.25, g = 1.5", True))
     assert bead.controls().parameters["a"] == 0.25
     assert LAB.structure(bead.moment.settings) == before
     found = share_link.read(LAB, bead.document())
@@ -173,6 +188,129 @@ def test_a_start_off_the_constraints_is_refused_with_the_nearest_one(rod):
     np.testing.assert_allclose(rod.reading.q, [0.0, -1.0])
     rod.apply(messages.SetParameter("l", 1.5, True))  # the slider takes the particle along
     np.testing.assert_allclose(rod.reading.q, [0.0, -1.5], atol=1e-12)
+
+
+def test_a_start_near_which_nothing_is_consistent_is_not_given_a_nearest_one(rod):
+    settings = typed(**{**ROD, "constraints": "x^2 + y^2 = l^2\ny = 3*l"})
+    kernel = KERNELS(LAB.structure(settings))
+    with pytest.raises(Refusal, match="contradict each other, or it is too far away"):
+        LAB.check_start(settings, kernel, 0.0, *LAB.start(settings))
+    system, method = LAB.library(settings)
+    with pytest.raises(ValueError, match="contradict each other, or the start is too far away"):
+        hl.simulate(system, *LAB.start(settings), 1.0, dt=0.1, method=method)
+
+
+PLANE = {"coordinates": "x length, y length", "start": "x = x0, y = y0, x_dot = u0, y_dot = w0"}
+JUDGED = {
+    # a system with parameters, and the values among which each is drawn: the first one, where all is well, mostly
+    "masses": (
+        {"lagrangian": "(a*x_dot^2 + 2*b*x_dot*y_dot + c*y_dot^2)/2 - k/x - y^2/2"},
+        {
+            "a": [1, -1e-9, 0, 1e-6, 3], "b": [0, 1, -2e6, 1e-9], "c": [1, -2, 0, 1e9], "k": [0, 1], "x0": [1, 0],
+            "u0": [0, 1],
+        },
+    ),
+    "positions": (
+        {"lagrangian": "m*(x_dot^2 + y_dot^2)/2", "constraints": "a*x + b*y = c\nd*x + h*y = f*t^2 + g"},
+        {
+            "m": [1, -1, 1e-9], "a": [1, 0, 2e6], "b": [0, 1], "c": [1, 0], "d": [0, 1, 2], "h": [1, 0, 2], "f": [0, 1],
+            "g": [0, 1], "x0": [1, 0, 1 + 1e-9], "y0": [0, 1], "u0": [0, 1],
+        },
+    ),
+    "velocities": (
+        {"lagrangian": "m*(x_dot^2 + y_dot^2)/2", "constraints": "a*x_dot + b*y_dot = c*t\nd*x_dot + h*y_dot = f*t"},
+        {
+            "m": [1, 1e9], "a": [1, 0], "b": [0, 1, 1e-6], "c": [0, 1], "d": [0, 1, 3], "h": [1, 0], "f": [0, 1, 3],
+            "u0": [0, 1], "w0": [0, 1],
+        },
+    ),
+    "a circle": (
+        {
+            "lagrangian": "m*(x_dot^2 + y_dot^2)/2 - y", "definitions": "f = x^2 + y^2 - l^2",
+            "constraints": "f*(1 + n*(f - 1)) = 0",
+        },
+        {
+            "m": [1, -1], "l": [1, 0, 1e6, 1 + 1e-9], "n": [0, 1], "x0": [1, 0, 1e6], "y0": [0, 1], "u0": [0, 1],
+            "w0": [1, 0],
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("system", JUDGED)
+def test_what_the_library_refuses_is_refused_and_nothing_else(system):
+    """The lab judges in NumPy what its compiled code says; `hl.simulate` what it has traced. Kinetic energy that is
+    negative in some direction is a warning there, and an error in a scene."""
+    texts, values = JUDGED[system]
+    generator, names = np.random.default_rng(4), [*values, *({"x0", "y0", "u0", "w0"} - set(values))]
+    verdicts: list[bool] = []
+    for _ in range(40):
+        choices = {name: values.get(name, [0]) for name in names}
+        drawn = {n: float(generator.choice(c) if generator.uniform() < 0.25 else c[0]) for n, c in choices.items()}
+        listed = ", ".join(f"{name} = {x!r}" for name, x in sorted(drawn.items()))
+        settings = typed(**PLANE, **texts, parameters=listed)
+        kernel, (q, v) = KERNELS(LAB.structure(settings)), LAB.start(settings)
+        library, method = LAB.library(settings)
+        try:
+            LAB.check_start(settings, kernel, 0.0, q, v)
+            said = ""
+        except Refusal as refusal:
+            said = str(refusal)
+        told = ""
+        try:
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("always")
+                hl.simulate(library, q, v, 1e-9, dt=1e-9, method=method, throw=False)
+            told = " ".join(str(one.message) for one in heard if "negative kinetic energy" in str(one.message))
+        except ValueError as error:
+            told = str(error)
+        assert bool(said) == bool(told), (drawn, said, told)
+        verdicts.append(bool(said))
+    assert 4 < sum(verdicts) < len(verdicts) - 4, "both happen"
+
+
+def test_what_is_refused_stays_at_its_field_and_time_is_held_until_it_is_mended(bead):
+    with pytest.raises(Refusal, match="negative kinetic energy"):
+        bead.apply(messages.SetParameter("m", -1.0, True))
+    shown = bead.controls()
+    assert shown.parameters["m"] == -1.0
+    assert shown.texts["parameters"].startswith("m = -1,"), "the slider and the text say the same"
+    assert [fault.setting for fault in shown.faults] == ["m"]
+    assert bead.moment.settings.parameters["m"] == 1.0, "the last motion stands"
+    with pytest.raises(Refusal, match="negative kinetic energy"):  # something else is changed meanwhile
+        bead.apply(messages.SetChoice("step", "240"))
+    assert [fault.setting for fault in bead.controls().faults] == ["m"]
+    bead.apply(messages.SetText("parameters", "m = 2, a = 0.5, g = 9.81", True))
+    assert not bead.controls().faults
+    assert bead.controls().parameters["m"] == 2.0
+    assert bead.moment.settings.choices["step"] == "240"
+    for _ in range(3):
+        bead.apply(messages.Undo())
+    assert bead.moment.settings.parameters["m"] == 1.0
+    assert not bead.controls().faults
+    bead.apply(messages.Redo())
+    assert [fault.setting for fault in bead.controls().faults] == ["m"]
+    bead.apply(messages.Reset(False))
+    assert not bead.controls().faults
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "value", "found"),
+    [
+        ("m = 1, a = 0.5, g = 9.81", "a", 0.25, "m = 1, a = 0.25, g = 9.81"),
+        ("m=1\na = 2*pi  # of the parabola\ng = 9.81", "a", 3.0, "m=1\na = 3  # of the parabola\ng = 9.81"),
+        ("g = 9.81; a = 0.5; m", "m", 0.1, "g = 9.81; a = 0.5; m = 0.1"),
+        ("m = 1, a = (1 + 1)/4, g = 9.81", "a", -1e-7 / 3, "m = 1, a = -3.3333333333333334e-08, g = 9.81"),
+    ],
+)
+def test_a_slider_writes_its_number_into_the_text(given, name, value, found):
+    before = typed(**{**BEAD, "parameters": given})
+    after = LAB.completed(before.with_parameter(name, value))
+    assert after.texts["parameters"] == found
+    assert after.parameters[name] == value
+    assert LAB.completed(Settings({}, {}, {}, after.texts)).parameters[name] == value, "bit for bit"
+    reached = LAB.view(after, 0).parameters
+    assert all(p.low <= after.parameters[p.name] <= p.high for p in reached)
 
 
 def test_points_can_be_dragged_along_their_constraints(rod):

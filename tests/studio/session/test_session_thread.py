@@ -295,7 +295,7 @@ def test_equations_of_a_system_that_is_left_are_dropped(live, services, recorder
     assert (found.message, found.of) == ("in time", told.current["equations"]), "the page was told of it before"
 
 
-def test_equations_come_to_a_page_that_connects_again_meanwhile(live, services, recorder):
+def test_equations_are_derived_anew_for_a_page_that_connects_again(live, services, recorder):
     store = services.code_store
     store.derives_slowly = True
     live.start()
@@ -306,7 +306,11 @@ def test_equations_come_to_a_page_that_connects_again_meanwhile(live, services, 
     later = Recorder()
     live.attach(cast(Any, later))
     number = current(later, messages.Equations)
-    store.deriving[0][1].set_result(("", ()))
+    assert len(store.released) == 1, "no one waits for the first"
+    live.send(messages.AskEquations())
+    live.send(messages.Share())
+    later.until(of(messages.Shared))
+    store.deriving[1][1].set_result(("", ()))
     assert later.until(of(messages.Equations)).of == number
 
 

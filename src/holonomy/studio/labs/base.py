@@ -170,6 +170,16 @@ class AbstractLab(ABC):
         """Complete settings as rules between several of them want them, or `Refusal`."""
         return settings
 
+    def retyped(self, settings: Settings, name: str) -> Settings:
+        """Settings of which a text was typed: numbers that the lab reads from that text are no longer those before."""
+        return settings
+
+    def keeps(self, command: messages.Command) -> bool:
+        """Whether what a command sets stays on the page while it is refused, with the reason beside it, and time is
+        held; else the control goes back. Texts can depend on each other, so that each is wrong until the last is typed.
+        """
+        return isinstance(command, messages.SetText)
+
     def outline(self, settings: Settings) -> Hashable:
         """Equal for settings that have the same `view`."""
         return self.table.outline(settings)
@@ -199,6 +209,11 @@ class AbstractLab(ABC):
     def carried(self, old: Settings, new: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates) -> State:
         """A state under old settings as one under new ones, whose kernel this is; the same motion as far as can be."""
         return (q, v) if self.columns(old) == self.columns(new) else self.start(new)
+
+    def check_start(  # noqa: B027 - most labs have nothing to refuse
+        self, settings: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates
+    ) -> None:
+        """Raise `Refusal` where the library would not start a motion in this state."""
 
     def ghost(self, settings: Settings, q: Coordinates, v: Coordinates) -> State | None:
         """Where a second motion starts beside the first, or None when there is none."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from holonomy.studio.labs.settings import PAGE, Refusal, Settings, Structure
+from holonomy.studio.session.drafts import Draft
 from holonomy.studio.session.share_link import Document
 from holonomy.studio.session.timeline import Moment, Segment
 from holonomy.viewer.protocol import messages
@@ -30,6 +31,7 @@ class Snapshot:
     moment: Moment
     speed: float
     playing: bool
+    draft: Draft | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,10 @@ class Pending:
     structure: Structure
     state: Document | None = None
     reset: bool = False
+    kept: str | None = None
+    """The setting whose change stays on the page where it is refused; None for what is taken back then."""
+    draft: Draft | None = None
+    """What was shown before, though refused."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

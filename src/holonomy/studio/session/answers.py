@@ -25,18 +25,20 @@ def bases(lab: AbstractLab, simulation: Simulation) -> dict[str, Any]:
     """For each type of answer, what is equal as long as an answer of that type is up to date."""
     settings, moment = simulation.shown, simulation.moment
     chosen, still = _chosen(settings), simulation.still
+    draft = None if simulation.draft is None else _chosen(simulation.draft.settings)
     behind = (simulation.revision, lab.surface_key(settings), still)
     motion = (chosen, moment.segment.trajectory, still)
+    now = None if simulation.playing else moment.index
     return {
-        tag(messages.Equations): lab.derivation(settings),
+        tag(messages.Equations): (lab.derivation(settings), draft),
         tag(messages.Surface): behind,
         tag(messages.Field): behind,
         tag(messages.Curves): (simulation.revision, motion),
-        tag(messages.Shared): motion,
-        tag(messages.Download): (chosen, moment.origin, still),
-        tag(messages.Refused): chosen,
-        tag(messages.Announced): chosen,
-        tag(messages.Act): chosen,
+        tag(messages.Shared): (motion, draft, now),
+        tag(messages.Download): (chosen, draft, moment.origin, still),
+        tag(messages.Refused): (chosen, draft),
+        tag(messages.Announced): (chosen, draft),
+        tag(messages.Act): (chosen, draft),
         HISTORY: (moment.origin, still),
     }
 
@@ -115,6 +117,10 @@ class Answers:
         wanted = job in self._jobs and self.is_current(job)
         self._jobs = [other for other in self._jobs if other is not job]
         return wanted
+
+    def left(self) -> None:
+        """The page has gone: one that comes back asks for equations anew."""
+        self._end(tuple(job for job in self._jobs if job.kind == tag(messages.Equations)))
 
     def stop(self) -> None:
         """Drop everything."""

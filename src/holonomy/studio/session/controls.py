@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from holonomy.energy_drift import DRIFT_LIMIT
 from holonomy.studio.compile.kernel import Kernel
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.labs.settings import Settings
+from holonomy.studio.session.actions import Pending
+from holonomy.studio.session.drafts import Draft
+from holonomy.studio.session.timeline import Moment
 from holonomy.viewer.protocol import messages
 
 OPENS: Final = "Compiling the equations of motion."
@@ -45,6 +48,21 @@ def controls(
         dict(settings.toggles), dict(settings.texts), lab.extents(shown), lab.radii(shown), certificate, player.undo,
         player.redo,
     )  # fmt: skip
+
+
+def shown_controls(
+    lab: AbstractLab, now: Moment, pending: Pending | None, draft: Draft | None, player: PlayerState, *, still: bool
+) -> messages.Controls:
+    """The controls of a simulation: of its draft, of what is to come, or of the motion."""
+    settings, kernel = now.settings, now.segment.motion.kernel
+    if draft is not None:
+        found = controls(lab, "ready", "", draft.settings, settings, kernel, player)
+        return replace(found, faults=(draft.fault,))
+    if pending is None:
+        return controls(lab, "ready", "", settings, settings, kernel, player)
+    if still:
+        return controls(lab, "opening", OPENS, pending.settings, pending.settings, None, player)
+    return controls(lab, "compiling", CHANGES, pending.settings, settings, kernel, player)
 
 
 def frame_flags(*, playing: bool, held: bool, behind: bool) -> messages.FrameFlag:

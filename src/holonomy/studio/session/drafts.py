@@ -1,36 +1,42 @@
-"""Texts as they were typed, while the lab refuses them."""
+"""Settings as they were set last, while there is no motion of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Final
 
-from holonomy.studio.labs.base import AbstractLab
-from holonomy.studio.labs.settings import PAGE, Settings
+from holonomy.studio.labs.settings import Refusal, Settings
 from holonomy.viewer.protocol import messages
 
+HELD: Final = "There is no motion of these settings: correct what is marked, or undo."
+CANCELLED: Final = "The equations of motion of this were not compiled, because that was cancelled."
 
-class Drafts:
-    """Several texts can depend on each other, so that each is wrong until the last of them is typed: those that were
-    refused stay on the page and count for the next one, while the motion goes on under the settings before them."""
 
-    def __init__(self) -> None:
-        self._texts: dict[str, str] = {}
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """What was refused stays on the page with the reason at its setting, and counts for the next change; time is held,
+    in the last state of the motion before."""
 
-    def over(self, texts: Mapping[str, str]) -> dict[str, str]:
-        """What the page shows of these texts."""
-        return {**texts, **self._texts}
+    settings: Settings
+    refusal: Refusal
+    setting: str
 
-    def completed(self, lab: AbstractLab, settings: Settings, command: Any) -> Settings:
-        """`lab.completed` of settings that a command has changed, with the drafts; they end when it refuses nothing."""
-        if not isinstance(command, messages.SetText) or command.name == PAGE:
-            return lab.completed(settings)
-        self._texts[command.name] = command.value
-        found = lab.completed(replace(settings, texts=self.over(settings.texts)))
-        self._texts = {}
-        return found
+    @classmethod
+    def of(cls, settings: Settings, refusal: Refusal, changed: str, before: Draft | None) -> Draft:
+        """Settings that a change of one of them has made wrong, or has left wrong as they were before."""
+        same = before is not None and str(before.refusal) == str(refusal)
+        where = before.setting if same and before is not None else changed
+        return cls(settings, refusal, refusal.setting or where)
 
-    def keep(self, settings: Settings) -> None:
-        """A change to these settings has failed later on, for want of code or of a state to start from."""
-        self._texts = dict(settings.texts)
+    @property
+    def fault(self) -> messages.Fault:
+        """What the page shows of it."""
+        return messages.Fault(str(self.refusal), self.setting, self.refusal.start, self.refusal.end)
+
+
+def require_motion(draft: Draft | None, *, still: bool = False) -> None:
+    """Refuse what needs the motion of the settings that are shown, while there is none."""
+    if still:
+        raise Refusal("The motion begins as soon as its equations are compiled.")
+    if draft is not None:
+        raise Refusal(HELD)

@@ -16,7 +16,7 @@ from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.labs.settings import Refusal, Structure
 from holonomy.studio.server.outbox import Outbox
 from holonomy.studio.server.services import Services
-from holonomy.studio.session import side_requests
+from holonomy.studio.session import backgrounds, side_requests
 from holonomy.studio.session.actions import superseded
 from holonomy.studio.session.answers import Answers, Job
 from holonomy.studio.session.clock import TICK, Clock
@@ -243,8 +243,9 @@ class SessionThread:
             return
         self._asked = None
         if kernel is None:
-            simulation.give_up()
-            self.answer(messages.Refused(f"That could not be compiled: {sentence}", ""))
+            refusal = Refusal(f"That could not be compiled: {sentence}")
+            simulation.give_up(refusal)
+            self._refuse(refusal, "")
         else:
             simulation.supply(kernel)
             self.services.code_store.prefetch(self.lab, self.lab.likely(simulation.moment.settings))
@@ -264,6 +265,7 @@ class SessionThread:
     def _disconnected(self, outbox: Outbox) -> None:
         if self.outbox is outbox:
             self.outbox = None
+            self._answers.left()
             if self.simulation is not None and self.simulation.held is not None:
                 self.simulation.held = None
 
@@ -286,6 +288,8 @@ class SessionThread:
             outbox.show(frame)
 
     def _refuse(self, refusal: Refusal, command: str, setting: str = "") -> None:
+        if self.simulation is not None and self.simulation.draft and self.simulation.draft.refusal is refusal:
+            return  # it stands in the controls for as long as it is so
         place = refusal.setting or setting
         self.answer(messages.Refused(str(refusal), command, place, refusal.start, refusal.end))
 
@@ -316,8 +320,7 @@ class SessionThread:
 
     def _runs(self, simulation: Simulation) -> bool:
         """Whether time passes: not without a page that looks, while a body is held, or before the code is there."""
-        free = simulation.playing and simulation.held is None and not simulation.still
-        return free and self.outbox is not None and not self.outbox.unattended
+        return simulation.runs and self.outbox is not None and not self.outbox.unattended
 
     def _wait(self, seconds: float | None) -> list[Event] | None:
         """Events that came, none after `seconds`, or None when it is time to stop."""
@@ -389,12 +392,8 @@ class SessionThread:
 
     def _behind(self, simulation: Simulation, current: dict[str, int]) -> Iterator[messages.Notice]:
         """What stands still behind the motion, where it is another than the page has."""
-        for kind, make in (
-            (messages.Surface, simulation.surface),
-            (messages.Field, simulation.field),
-            (messages.Curves, simulation.curves),
-        ):
+        for kind, make in backgrounds.KINDS:
             number = current[messages.tag(kind)]
-            found = make() if self._told.get(messages.tag(kind)) != number else None
+            found = make(self.lab, simulation.moment) if self._told.get(messages.tag(kind)) != number else None
             if found is not None:
                 yield replace(found, of=number)

@@ -10,6 +10,8 @@ import numpy as np
 
 from holonomy.studio.labs.base import AbstractLab
 from holonomy.studio.labs.settings import Refusal, Settings, checked
+from holonomy.studio.session.motion_with_ghost import Reading
+from holonomy.studio.session.timeline import Moment
 from holonomy.viewer.protocol import messages
 
 VERSION: Final = 1
@@ -28,6 +30,13 @@ class Document:
     q: np.ndarray
     v: np.ndarray
     ghost: tuple[np.ndarray, np.ndarray] | None
+
+
+def of_moment(lab: AbstractLab, moment: Moment, now: Reading, speed: float) -> str:
+    """The state of a moment as text."""
+    state, kernel = moment.state, moment.segment.motion.kernel
+    ghost = None if state.ghost is None else (kernel.q(state.ghost), kernel.v(state.ghost))
+    return written(lab, Document(moment.settings, speed, now.t, now.q, now.v, ghost))
 
 
 def written(lab: AbstractLab, document: Document) -> str:

@@ -10,6 +10,7 @@ from holonomy.studio.labs import module_of
 from holonomy.studio.server.downloads import File
 from holonomy.studio.session import export, web_page
 from holonomy.studio.session.answers import Job
+from holonomy.studio.session.drafts import require_motion
 from holonomy.studio.session.simulation import Simulation
 from holonomy.studio.session.timeline import Moment
 from holonomy.viewer.protocol import messages
@@ -44,6 +45,7 @@ def computes(live: SessionThread, simulation: Simulation, command: messages.Comm
     work = live.lab.computed(simulation.moment.settings, command.name) if isinstance(command, messages.Act) else None
     if work is None:
         return False
+    require_motion(simulation.draft)
     job = live.begin(messages.Act)
     assert job is not None
     function, args = work

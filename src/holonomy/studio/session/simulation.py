@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from holonomy.studio.session import actions
 from holonomy.studio.session import share_link as document
 from holonomy.studio.session.actions import LAYOUT, Pending, Snapshot, Stop, UndoList, label_of
 from holonomy.studio.session.checkpointed_trajectory import CheckpointedTrajectory
-from holonomy.studio.session.controls import CHANGES, OPENS, PlayerState, controls, frame_flags
-from holonomy.studio.session.drafts import Drafts
+from holonomy.studio.session.controls import PlayerState, frame_flags, shown_controls
+from holonomy.studio.session.drafts import CANCELLED, Draft, require_motion
 from holonomy.studio.session.motion_with_ghost import MotionWithGhost, Reading
 from holonomy.studio.session.preview import NEEDS_MOTION, Preview, preview
 from holonomy.studio.session.samples import Samples
@@ -45,7 +46,7 @@ class Simulation:
         self._actions = UndoList()
         self._pending: Pending | None = None
         self._preview: Preview | None = None
-        self._drafts = Drafts()
+        self.draft: Draft | None = None  # settings that are shown although there is no motion of them
         self._stop: Stop | None = None
         self._outline: object = None
         self._told = ""  # the step of a story that was shown last
@@ -76,6 +77,11 @@ class Simulation:
         return self._preview is not None
 
     @property
+    def runs(self) -> bool:
+        """Whether time passes as far as the simulation is concerned."""
+        return self.playing and self.held is None and not self.still and self.draft is None
+
+    @property
     def shown(self) -> Settings:
         """The settings of the motion that is shown, or of the one that is about to begin."""
         return self._pending.settings if self.still and self._pending is not None else self._now.settings
@@ -104,8 +110,8 @@ class Simulation:
         """Carry out one command, or raise `Refusal` and change nothing."""
         if not isinstance(command, actions.SERIES):
             self._actions.end_group()
-        if self.still and isinstance(command, NEEDS_MOTION):
-            raise Refusal("The motion begins as soon as its equations are compiled.")
+        if isinstance(command, NEEDS_MOTION):
+            require_motion(self.draft, still=self.still)
         match command:
             case messages.Play():
                 if not self.playing:
@@ -129,7 +135,10 @@ class Simulation:
             case messages.Act(name):
                 (self._tell if name.startswith(STORY) else self._act)(name)
             case messages.SetSpeed(value):
-                self._set_speed(value)
+                actions.require_speed(self.view, value)
+                if value != self.speed:
+                    self._remember("speed")
+                self.speed = value
             case messages.Reset(defaults):
                 self._reset(defaults)
             case messages.Undo() | messages.Redo():
@@ -139,7 +148,7 @@ class Simulation:
                 self._remember("opened link")
                 self._want(found.settings, found)
             case messages.Cancel():
-                self.give_up()
+                self.give_up(Refusal(CANCELLED))
             case messages.Seen() | messages.Share() | messages.Export() | messages.AskEquations():
                 pass
 
@@ -153,61 +162,42 @@ class Simulation:
                 if self.still:  # it was refused
                     self._arrive(self._now, broken=True)
 
-    def give_up(self) -> None:
-        """The code that was wanted cannot be had: the change that needed it is taken back."""
+    def give_up(self, refusal: Refusal) -> None:
+        """The code that was wanted cannot be had: the change that needed it is taken back, or kept with the reason."""
         pending, self._pending = self._pending, None
         if pending is not None:
-            self._actions.drop()
+            self._refused(pending, refusal)
             if self.still:
                 self._arrive(self._now, broken=True)
-            else:
-                self._drafts.keep(pending.settings)
+
+    def _refused(self, pending: Pending, refusal: Refusal) -> None:
+        if pending.kept is None:
+            self._actions.drop()
+            self.draft = pending.draft
+        else:
+            self.held = None
+            self.draft = Draft.of(pending.settings, refusal, pending.kept, pending.draft)
 
     def document(self) -> str:
         """The present state as a document."""
-        state, motion, now = self._now.state, self._now.segment.motion, self._reading
-        ghost = None if state.ghost is None else (motion.kernel.q(state.ghost), motion.kernel.v(state.ghost))
-        found = Document(self._now.settings, self.speed, now.t, now.q, now.v, ghost)
-        return document.written(self.lab, found)
+        return document.of_moment(self.lab, self._now, self._reading, self.speed)
 
     def controls(self) -> messages.Controls:
         """What the page's controls should show."""
-        now, kernel = self._now.settings, self._now.segment.motion.kernel
-        player = PlayerState(self.playing, self.speed, self.held, *self._actions.names)
-        wanted = now if self._pending is None else self._pending.settings
-        wanted = replace(wanted, texts=self._drafts.over(wanted.texts))
-        if self._pending is None:
-            return controls(self.lab, "ready", "", wanted, now, kernel, player)
-        if self.still:
-            return controls(self.lab, "opening", OPENS, wanted, wanted, None, player)
-        return controls(self.lab, "compiling", CHANGES, wanted, now, kernel, player)
+        player = PlayerState(self.playing and self.draft is None, self.speed, self.held, *self._actions.names)
+        return shown_controls(self.lab, self._now, self._pending, self.draft, player, still=self.still)
 
     def frame(self, sequence: int, *, rate: float = 0.0, behind: bool = False) -> messages.Frame:
         """The frame of this moment."""
         if self._preview is not None:
             return self._preview.frame(self.view, sequence)
-        now = self._reading
-        flags = frame_flags(playing=self.playing, held=self.held is not None, behind=behind)
-        drift = now.total - self._now.segment.energy
+        now, drift = self._reading, self._reading.total - self._now.segment.energy
+        flags = frame_flags(playing=self.playing and self.draft is None, held=self.held is not None, behind=behind)
         return messages.Frame(
             sequence, flags, self.revision, now.t, drift, rate, self._now.oldest, self._now.newest, self._now.index,
             now.q, now.v, now.energy, now.channel, now.position, now.strain,
             self._samples.take(),
         )  # fmt: skip
-
-    def surface(self) -> messages.Surface | None:
-        """The coloured surface behind the motion, as it is under the present settings."""
-        return self.lab.surface(self._now.settings, self._now.segment.motion.kernel)
-
-    def field(self) -> messages.Field | None:
-        """The function behind a picture of kind "field", as it is under the present settings."""
-        return self.lab.field(self._now.settings, self._now.segment.motion.kernel)
-
-    def curves(self) -> messages.Curves | None:
-        """The lines and marks that stand while the present segment lasts."""
-        segment = self._now.segment
-        kernel, start = segment.motion.kernel, segment.trajectory.start.main
-        return self.lab.curves(segment.settings, kernel, kernel.q(start), kernel.v(start))
 
     # ── One command each ──────────────────────────────────────────────────────────────────────────
 
@@ -245,19 +235,34 @@ class Simulation:
         self._actions.end_group()
 
     def _set(self, command: messages.SetParameter | messages.SetChoice | messages.SetToggle | messages.SetText) -> None:
-        pending = self._pending
-        base = self._now.settings if pending is None else pending.settings
-        settings = self._drafts.completed(self.lab, checked(self.view, base, command), command)
+        pending, before = self._pending, self.draft
+        good = self._now.settings if pending is None else pending.settings
+        base = good if before is None else before.settings
+        settings = checked(self.view, base, command)
+        series = isinstance(command, (messages.SetParameter, messages.SetText))
         if settings != base:
-            series = isinstance(command, (messages.SetParameter, messages.SetText))
             self._remember(label_of(self.view, command), group=series)
-            if isinstance(command, messages.SetText) and command.name == PAGE and pending is None:
-                self._now = self._now.with_page(command.value)
-            else:
-                state = pending.state if pending and pending.structure == self.lab.structure(settings) else None
-                self._want(settings, state, reset=self.still and state is None)
-        if isinstance(command, (messages.SetParameter, messages.SetText)) and command.settled:
+        if command.name == PAGE and pending is None:
+            self._now = self._now.with_page(settings.texts[PAGE])
+            self.draft = before and replace(before, settings=settings)
+        elif settings != base:
+            self._put(settings, command, good)
+        if series and command.settled:
             self._actions.end_group()
+
+    def _put(self, settings: Settings, command: Any, good: Settings) -> None:
+        kept = command.name if self.lab.keeps(command) else None
+        settings = self.lab.retyped(settings, command.name) if isinstance(command, messages.SetText) else settings
+        try:
+            settings = self.lab.completed(settings)
+        except Refusal as refusal:
+            self._refused(Pending(settings, (), kept=kept, draft=self.draft), refusal)
+            raise
+        if settings == good:
+            self.draft = None
+        else:
+            state = p.state if (p := self._pending) and p.structure == self.lab.structure(settings) else None
+            self._want(settings, state, reset=self.still and state is None, kept=kept)
 
     def _act(self, name: str) -> None:
         button = next((action for action in self.view.actions if action.name == name), None)
@@ -271,9 +276,8 @@ class Simulation:
         now, settings, kernel = self._reading, self._now.settings, self._now.segment.motion.kernel
         effect = self.lab.pressed(settings, kernel, name, now.q, now.v)
         segment = self._segment(effect.settings, kernel, now.t, effect.q, effect.v)
-        if effect.settings.texts != settings.texts:
-            self._drafts = Drafts()
         self._remember(button.label)
+        self.draft = None
         self._arrive(self._now.followed(segment), broken=True)
         self.playing |= effect.play
         self._stop = None if effect.stop_after is None else Stop(segment, effect.stop_after)
@@ -286,24 +290,19 @@ class Simulation:
         self._told, self.speed = place, self.speed if step.speed is None else step.speed
         self.playing = self.playing if step.play is None else step.play
 
-    def _set_speed(self, value: float) -> None:
-        actions.require_speed(self.view, value)
-        if value != self.speed:
-            self._remember("speed")
-            self.speed = value
-
     def _reset(self, defaults: bool) -> None:
         self._remember("reset")
         self.speed = 1.0 if defaults else self.speed
         self._want(self.lab.opening() if defaults else self._now.settings, reset=True)
 
     def _swap(self, *, redo: bool) -> None:
-        action = self._actions.take(Snapshot(self._now, self.speed, self.playing), redo=redo)
+        action = self._actions.take(Snapshot(self._now, self.speed, self.playing, self.draft), redo=redo)
         found = action.snapshot
         if action.name == LAYOUT and self._pending is None:
             self._now = self._now.with_page(found.moment.settings.texts.get(PAGE, ""))
+            self.draft = found.draft
             return
-        self._pending, self._drafts = None, Drafts()
+        self._pending, self.draft = None, found.draft
         self.held = None
         self.speed = found.speed
         self.playing = self.playing and found.playing
@@ -311,10 +310,12 @@ class Simulation:
 
     # ── Changing ──────────────────────────────────────────────────────────────────────────────────
 
-    def _want(self, settings: Settings, state: Document | None = None, *, reset: bool = False) -> None:
+    def _want(
+        self, settings: Settings, state: Document | None = None, *, reset: bool = False, kept: str | None = None
+    ) -> None:
         """Change to these settings, at once or as soon as their code is there."""
-        self._drafts = Drafts() if reset or state is not None else self._drafts
-        pending = Pending(settings, self.lab.structure(settings), state, reset)
+        pending = Pending(settings, self.lab.structure(settings), state, reset, kept, self.draft)
+        self.draft = None
         kernel = self._kernels(pending.structure)
         self._pending = pending if kernel is None else None
         if kernel is not None:
@@ -338,9 +339,8 @@ class Simulation:
                 self._arrive(beginning(segment), broken=True)
             else:
                 self._arrive(self._now.followed(self._carried(settings, kernel)), broken=True)
-        except Refusal:
-            self._drafts.keep(settings)
-            self._actions.drop()
+        except Refusal as refusal:
+            self._refused(pending, refusal)
             raise
         if self.held is not None and self.held >= len(self.view.bodies):
             self.held = None
@@ -363,6 +363,7 @@ class Simulation:
         self, settings: Settings, kernel: Kernel, t: float, q: np.ndarray, v: np.ndarray, ghost: State | None = None
     ) -> Segment:
         motion = MotionWithGhost(self.lab, settings, kernel)
+        self.lab.check_start(settings, kernel, t, q, v)
         try:
             start = motion.start(t, q, v, ghost)
         except Stopped as error:
@@ -383,8 +384,7 @@ class Simulation:
         alike = self._outline is None or self.lab.columns(self._now.settings) == self.lab.columns(settings)
         self._now = moment
         self._reading = moment.segment.motion.read(moment.state)
-        outline = self.lab.outline(settings)
-        if outline != self._outline:
+        if (outline := self.lab.outline(settings)) != self._outline:
             self._outline = outline
             self.revision += 1
             self.view = self.lab.view(settings, self.revision)
@@ -397,4 +397,4 @@ class Simulation:
 
     def _remember(self, name: str, *, group: bool = False) -> None:
         """Put the present on the undo list, unless this command goes on with the action at its end."""
-        self._actions.remember(name, Snapshot(self._now, self.speed, self.playing), group=group)
+        self._actions.remember(name, Snapshot(self._now, self.speed, self.playing, self.draft), group=group)

@@ -12,6 +12,7 @@ import numpy as np
 
 from holonomy import __version__
 from holonomy.studio.labs.base import AbstractLab
+from holonomy.studio.session import backgrounds
 from holonomy.studio.session.timeline import Moment
 from holonomy.viewer.page import About, page
 from holonomy.viewer.protocol import messages
@@ -69,12 +70,7 @@ def recorded(lab: AbstractLab, moment: Moment, controls: messages.Controls, read
 
 def _behind(lab: AbstractLab, moment: Moment) -> Iterator[messages.Notice]:
     """What stands still behind the last stretch of the motion."""
-    kernel, start = moment.segment.motion.kernel, moment.segment.trajectory.start.main
-    found = (
-        lab.surface(moment.settings, kernel),
-        lab.field(moment.settings, kernel),
-        lab.curves(moment.settings, kernel, kernel.q(start), kernel.v(start)),
-    )
+    found = (make(lab, moment) for _, make in backgrounds.KINDS)
     yield from (notice for notice in found if notice is not None)
 
 

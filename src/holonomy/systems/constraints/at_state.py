@@ -6,42 +6,25 @@ since each costs much more to trace and to compile than to call.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
+from holonomy.start_checks import Conditions as Conditions
+from holonomy.start_checks import State as State
 from holonomy.systems import lagrangian
 from holonomy.systems.constraints.conditions import all_equations
 from holonomy.trace.native.engine import Engine
-from holonomy.types import AnyArray, AnyPoint, AnyTangent, Number, Point, Scalar, Tangent
+from holonomy.types import AnyPoint, AnyTangent, Number, Point, Scalar, Tangent
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
 
 _LARGEST: Final = 12  # coordinates up to which native code is made; above, XLA compiles what a caller needs by itself
-
-
-class Conditions(NamedTuple):
-    """What the constraints say at a state: values, rates, normals, what accelerations must cancel, at rest."""
-
-    position: Float[AnyArray, " holonomic"]
-    rates: Float[AnyArray, " conditions"]
-    normals: Float[AnyArray, "conditions n"]
-    bias: Float[AnyArray, " conditions"]
-    free: Float[AnyArray, " n"]
-    at_rest: Float[AnyArray, " conditions"]
-
-
-class State(NamedTuple):
-    """The mass matrix in the chart at a point, the energy, and what the constraints say."""
-
-    mass: Float[AnyArray, "n n"]
-    energy: Float[AnyArray, ""]
-    conditions: Conditions
 
 
 def conditions(system: System, t: Number, q: Point, v: Tangent) -> Conditions | None:

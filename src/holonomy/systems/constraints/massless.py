@@ -15,17 +15,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from holonomy.start_checks import LEAST, free_ways, scale, singular_along
+from holonomy.start_checks import eigenvalues as eigenvalues
+from holonomy.start_checks import is_singular as is_singular
 from holonomy.systems import lagrangian, tracing
 from holonomy.systems.constraints import at_state
 from holonomy.systems.constraints.conditions import all_equations
-from holonomy.systems.dense_solve import RANK
 from holonomy.systems.replace import replace
 from holonomy.types import AnyPoint, AnyTangent, Number
 
 if TYPE_CHECKING:
     from holonomy.systems.system import System
 
-_LEAST = 1e-14  # eigenvalues of a scaled mass matrix below this part of the largest are rounding
 _SMALL = 16  # coordinates up to which eigenvalues cost nothing
 _SURE = 1e-11  # a reciprocal condition above this leaves no eigenvalue near that part, however it was estimated
 _NAMED = 3  # directions without kinetic energy that an error names
@@ -41,30 +42,11 @@ def surely_positive(mass: np.ndarray) -> bool:
         return False
     from scipy.linalg import get_lapack_funcs
 
-    scale = _scale(mass)
-    even = np.asarray((0.5 * (mass + mass.T)) / np.outer(scale, scale), float)
+    units = scale(mass)
+    even = np.asarray((0.5 * (mass + mass.T)) / np.outer(units, units), float)
     factor, condition = get_lapack_funcs(("potrf", "pocon"), (even,))
     factors, failed = factor(even, lower=True)
     return not failed and bool(condition(factors, np.linalg.norm(even, 1), uplo="L")[0] > _SURE)
-
-
-def eigenvalues(mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of a mass matrix as it is, and scaled to a diagonal of ones where it is not zero.
-
-    The second do not depend on the units of single coordinates, and so say whether a coordinate carries no mass.
-    """
-    both, scale = 0.5 * (mass + mass.T), _scale(mass)
-    return np.linalg.eigvalsh(both), np.linalg.eigvalsh(both / np.outer(scale, scale))
-
-
-def _scale(mass: np.ndarray) -> np.ndarray:
-    diagonal = np.abs(np.diagonal(mass))
-    return np.where(diagonal > 0, np.sqrt(diagonal), 1.0)
-
-
-def is_singular(scaled: np.ndarray) -> bool:
-    """Whether scaled eigenvalues are those of a singular mass matrix."""
-    return bool(np.min(np.abs(scaled)) < _LEAST * np.max(np.abs(scaled)) or not np.any(scaled))
 
 
 def regular(system: System, t: Number, q: AnyPoint, v: AnyTangent, called: str = "q") -> System:
@@ -83,7 +65,7 @@ def regular(system: System, t: Number, q: AnyPoint, v: AnyTangent, called: str =
     values, scaled = eigenvalues(mass)
     if not np.all(np.isfinite(mass)) or not is_singular(scaled):
         return system
-    if not len(normals) or _singular_along(mass, normals):
+    if not len(normals) or singular_along(mass, normals):
         among = ", also along the motions that the constraints allow" if len(normals) else ""
         raise ValueError(
             f"The mass matrix is singular at {called} = {np.asarray(q).tolist()} (eigenvalues "
@@ -96,29 +78,16 @@ def regular(system: System, t: Number, q: AnyPoint, v: AnyTangent, called: str =
     return _with_rates(system, np.max(np.abs(np.diagonal(mass))) / np.where(sizes > 0, sizes, 1.0))
 
 
-def _singular_along(mass: np.ndarray, normals: np.ndarray) -> bool:
-    """Whether the mass matrix is singular on the kernel of the normals; both scaled to the units of the normals."""
-    free = _free(normals)
-    return bool(len(free)) and is_singular(eigenvalues(free @ mass @ free.T)[1])
-
-
-def _free(normals: np.ndarray) -> np.ndarray:
-    """The directions that the normals leave free, as rows."""
-    sizes = np.linalg.norm(normals, axis=1, keepdims=True)
-    _, size, ways = np.linalg.svd(normals / np.where(sizes > 0, sizes, 1.0))
-    return ways[int(np.sum(size > RANK)) :]
-
-
 def _costless(system: System, mass: np.ndarray, normals: np.ndarray) -> str:
     """The velocities that cost no kinetic energy, as the part of a sentence; empty where points have no coordinates."""
     if not system.flat:
         return ""
-    free = _free(normals) if len(normals) else np.eye(len(mass))
+    free = free_ways(normals) if len(normals) else np.eye(len(mass))
     inner = free @ mass @ free.T
-    scale = _scale(inner)
-    values, vectors = np.linalg.eigh(0.5 * (inner + inner.T) / np.outer(scale, scale))
-    none = np.abs(values) <= max(_LEAST * np.max(np.abs(values)), np.min(np.abs(values)))
-    directions = (vectors[:, none] / scale[:, None]).T @ free
+    units = scale(inner)
+    values, vectors = np.linalg.eigh(0.5 * (inner + inner.T) / np.outer(units, units))
+    none = np.abs(values) <= max(LEAST * np.max(np.abs(values)), np.min(np.abs(values)))
+    directions = (vectors[:, none] / units[:, None]).T @ free
     said = [_combination(system.names, direction) for direction in directions[:_NAMED]]
     more = f" and {len(directions) - _NAMED} more" if len(directions) > _NAMED else ""
     return f": velocities along {', '.join(said)}{more} cost no kinetic energy"

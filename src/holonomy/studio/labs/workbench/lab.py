@@ -2,7 +2,7 @@ r"""The Workbench lab: type a mechanical system, see it move.
 
 Coordinates, a Lagrangian or particles, constraints and forces are texts in the language of scenes, read in the server's
 process without JAX (`typed`), so that every mistake is told at its characters. The code depends on the texts without
-the numbers in them; each parameter in the text has a slider, which starts at the text's value.
+the numbers in them. Each parameter in the text has a slider, which writes its number there: the text is what counts.
 
 Channels of the compiled code: kinetic, potential, total energy, coordinates, rates, momenta, multipliers.
 """
@@ -10,7 +10,7 @@ Channels of the compiled code: kinetic, potential, total energy, coordinates, ra
 from __future__ import annotations
 
 import base64
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +20,10 @@ from jaxtyping import Float
 from holonomy.notation import KINDS, symbol
 from holonomy.studio.compile.kernel import Kernel
 from holonomy.studio.labs.base import AbstractLab, Coordinates, Drawing, State
+from holonomy.studio.labs.methods import LIBRARY
 from holonomy.studio.labs.settings import Refusal, Settings, Structure
 from holonomy.studio.labs.workbench import layout, text, typed, view
+from holonomy.studio.labs.workbench.judge import NOTHING_NEAR, Judge
 from holonomy.studio.labs.workbench.settings import DESCRIPTOR, TABLE
 from holonomy.viewer.protocol import messages
 
@@ -31,9 +33,7 @@ if TYPE_CHECKING:
     from holonomy.systems import System
 
 _WRITTEN: Final = " in the text"
-"""Added to a parameter's name: the value that the text had when the slider was moved."""
-_CONSISTENT: Final = 1e-6
-"""Distance from the constraints at which a typed start is taken for one on them."""
+"""Added to a parameter's name: the value that was typed, which the range of the slider comes from."""
 _BODY: Final = 0.035
 _SEEN: Final = (2.0, 98.0)
 """Percentiles of a map's values at which its colours end."""
@@ -48,28 +48,55 @@ class WorkbenchLab(AbstractLab):
     # ── Settings ──────────────────────────────────────────────────────────────────────────────────
 
     def completed(self, settings: Settings) -> Settings:
-        """The settings with a number for each parameter of the text: the slider's, until the text has another one."""
+        """The settings with the numbers of the text. A number that is given and differs from the text is written there:
+        a slider was moved."""
         whole = self.table.completed(settings)
         values = typed.read(whole.texts).values
+        moved = {n: settings.parameters[n] for n, x in values.items() if settings.parameters.get(n, x) != x}
+        if moved:
+            whole = whole.with_text("parameters", typed.with_values(whole.texts, moved))
+            values = typed.read(whole.texts).values
         numbers: dict[str, float] = {}
-        for name, written in values.items():
-            kept = settings.parameters.get(name + _WRITTEN) == written
-            numbers[name] = settings.parameters.get(name, written) if kept else written
-            numbers[name + _WRITTEN] = written
+        for name, value in values.items():
+            typed_last = settings.parameters.get(name + _WRITTEN, value)
+            kept = view.in_range(typed_last, value) if name in moved else settings.parameters.get(name) == value
+            numbers[name], numbers[name + _WRITTEN] = value, typed_last if kept else value
         return self.adjusted(replace(whole, parameters=numbers))
+
+    def retyped(self, settings: Settings, name: str) -> Settings:
+        """Numbers that the new text has not are gone, or they would be written into it."""
+        if name != "parameters":
+            return settings
+        try:
+            values = typed.read(settings.texts).values
+        except Refusal:
+            values = {}
+        kept = {n: x for n, x in settings.parameters.items() if n.endswith(_WRITTEN) or values.get(n) == x}
+        return replace(settings, parameters=kept)
+
+    def keeps(self, command: messages.Command) -> bool:
+        return True
 
     def adjusted(self, settings: Settings) -> Settings:
         found = typed.read(settings.texts)
         if not view.mappable(found):
             settings = replace(settings, choices={k: c for k, c in settings.choices.items() if k != "map"})
-        if settings.choices["method"] == "rattle" and not found.scene.constraints:
+        row, _ = LIBRARY[settings.choices["method"]]
+        if row.holds == ("holonomic",) and not found.scene.constraints:
             raise Refusal("RATTLE is for systems with constraints on positions, and this one has none.", "method")
-        if settings.choices["method"] != "rk4" and found.scene.velocity_constraints and found.scene.constraints:
-            raise Refusal("With constraints on positions and on velocities, choose RK4.", "method")
+        given = {"holonomic": found.scene.constraints, "velocity": found.scene.velocity_constraints}
+        if any(conditions and kind not in row.holds for kind, conditions in given.items()):
+            both = all(given.values())
+            if both:
+                raise Refusal("With constraints on positions and on velocities, choose RK4.", "method")
+            kinds = "positions" if given["holonomic"] else "velocities"
+            raise Refusal(f"This method cannot hold constraints on {kinds}; choose RK4.", "method")
         return settings
 
     def outline(self, settings: Settings) -> Hashable:
-        return tuple(settings.choices.values()), tuple(settings.texts.get(name, "") for name in typed.TEXTS)
+        texts = tuple(settings.texts.get(name, "") for name in typed.TEXTS if name != "parameters")
+        sliders = tuple((n, x) for n, x in settings.parameters.items() if n.endswith(_WRITTEN))
+        return tuple(settings.choices.values()), texts, sliders
 
     def structure(self, settings: Settings) -> Structure:
         choices = settings.choices
@@ -90,22 +117,31 @@ class WorkbenchLab(AbstractLab):
     def carried(self, old: Settings, new: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates) -> State:
         """Other numbers let the motion go on from where it is; another system starts anew."""
         moves = self.structure(old)[0] == self.structure(new)[0] and old.texts["start"] == new.texts["start"]
+        judge = self._judge(new, kernel)
         if not moves:
             q, v = self.start(new)
-        near_q, near_v = kernel.routines["settle"](self.numbers(new), t, q, v)
-        off = max(float(np.max(np.abs(near_q - q))), float(np.max(np.abs(near_v - v))))
-        if not moves and not off < _CONSISTENT:
-            raise self._inconsistent(new, near_q, near_v)
-        return near_q, near_v
+            judge.check(t, q, v, self._told(new))
+        near = judge.nearest(t, q, v)
+        if near is None:
+            raise Refusal(NOTHING_NEAR)
+        return near
 
-    def _inconsistent(self, settings: Settings, q: Coordinates, v: Coordinates) -> Refusal:
-        text = settings.texts["start"]
-        names = self.columns(settings)
-        if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
-            return Refusal("No state near the start satisfies the constraints.", "start", 0, len(text))
-        near = [f"{name} = {x:.9g}" for name, x in zip(names, q, strict=True)]
-        near += [f"{name}_dot = {x:.9g}" for name, x in zip(names, v, strict=True) if abs(x) > 1e-12]
-        return Refusal(f"The start violates the constraints; the nearest: {', '.join(near)}.", "start", 0, len(text))
+    def check_start(self, settings: Settings, kernel: Kernel, t: float, q: Coordinates, v: Coordinates) -> None:
+        self._judge(settings, kernel).check(t, q, v, self._told(settings))
+
+    def _judge(self, settings: Settings, kernel: Kernel) -> Judge:
+        return Judge(kernel, self.numbers(settings), len(typed.read(settings.texts).scene.constraints or ()))
+
+    def _told(self, settings: Settings) -> Callable[[Coordinates, Coordinates], str]:
+        """What writes a state as the text of a start does."""
+
+        def told(q: Coordinates, v: Coordinates) -> str:
+            names = self.columns(settings)
+            near = [f"{name} = {x:.9g}" for name, x in zip(names, q, strict=True)]
+            near += [f"{name}_dot = {x:.9g}" for name, x in zip(names, v, strict=True) if abs(x) > 1e-12]
+            return ", ".join(near)
+
+        return told
 
     # ── The picture ───────────────────────────────────────────────────────────────────────────────
 
@@ -116,7 +152,8 @@ class WorkbenchLab(AbstractLab):
         """With a slider for each parameter of the text, and a map where there can be one."""
         found, made = typed.read(settings.texts), super().view(settings, revision)
         choices = made.choices if view.mappable(found) else tuple(c for c in made.choices if c.name != "map")
-        return replace(made, parameters=tuple(_slider(*item) for item in found.values.items()), choices=choices)
+        ranges = {name: settings.parameters.get(name + _WRITTEN, value) for name, value in found.values.items()}
+        return replace(made, parameters=tuple(view.slider(*item) for item in ranges.items()), choices=choices)
 
     def placed(self, settings: Settings, q: Coordinates) -> Float[np.ndarray, "points d"] | None:
         found = typed.read(settings.texts)
@@ -142,7 +179,10 @@ class WorkbenchLab(AbstractLab):
         self, settings: Settings, kernel: Kernel, q: Coordinates, body: int, target: Float[np.ndarray, " 3"]
     ) -> Coordinates:
         found = kernel.routines["drag"](self.numbers(settings), q, np.int64(body), target)[0]
-        return found if np.all(np.isfinite(found)) else q
+        near = (
+            self._judge(settings, kernel).nearest(0.0, found, np.zeros_like(q)) if np.all(np.isfinite(found)) else None
+        )
+        return q if near is None else near[0]
 
     def surface_key(self, settings: Settings) -> Hashable:
         return settings.choices.get("map"), self.numbers(settings).tobytes(), settings.texts["start"]
@@ -206,14 +246,3 @@ class WorkbenchLab(AbstractLab):
 
     def scene(self, settings: Settings, t: float, q: Coordinates, v: Coordinates) -> str:
         return text.scene(self, settings, t, q, v)
-
-
-def _slider(name: str, value: float) -> messages.ParameterView:
-    """A parameter between zero and some times the value of the text; both signs where that is zero."""
-    size = 10.0 ** np.ceil(np.log10(abs(value))) if value else 1.0
-    low, high = (-size, size) if value == 0 else (0.0, 3 * value) if value > 0 else (3 * value, 0.0)
-    step = 10.0 ** (np.floor(np.log10(high - low)) - 3)
-    return messages.ParameterView(
-        name, symbol(name), "", "", float(low), float(high), float(step), value, "", False,
-        False, None,
-    )  # fmt: skip

@@ -18,6 +18,7 @@ from holonomy.studio.labs.settings import Settings, Structure
 from holonomy.studio.labs.workbench import layout
 from holonomy.studio.labs.workbench.typed import Typed, read, read_structure
 from holonomy.systems import lagrangian
+from holonomy.systems.constraints import at_state
 from holonomy.systems.constraints.conditions import all_equations
 from holonomy.systems.dense_solve import solve
 
@@ -26,7 +27,6 @@ _STIFF: Final = 30.0  # weight of the constraints in that search
 _DAMPED: Final = 1e-4  # of the squares of the step
 _FARTHEST: Final = 0.2  # change of a coordinate in one of these steps
 _NEAR: Final = 0.3  # of the distance from the origin: how far a point is drawn in one of these steps
-_NEWTON: Final = 8  # steps onto the constraints
 _RELATIVE: Final = 1e-13  # added to the diagonal, so that redundant constraints have a solution
 _NAN: Final = float("nan")
 
@@ -43,13 +43,13 @@ def program(structure: Structure) -> Program:
 
     n = len(base.names)
     shown = layout.points(typed, maps=parts["map"] != "none")
-    routines = {"drag": _drag(system, shown), "settle": _settle(system)}
+    routines = {"drag": _drag(system, shown), "state": _state(system)}
     if parts["map"] != "none":
         routines["map"] = _potential(system) if parts["map"] == "potential" else _jacobi(system)
     zeros, numbers = np.zeros(n), np.ones(len(names))
     examples = {
         "drag": (numbers, zeros, np.int64(0), np.zeros(3)),
-        "settle": (numbers, np.float64(0.0), zeros, zeros),
+        "state": (numbers, np.float64(0.0), zeros, zeros),
         "map": (numbers, zeros, zeros, np.zeros((layout.GRID, 2))),
     }
     method = LIBRARY[parts["method"]]
@@ -85,7 +85,8 @@ def _require_regular(system: hl.System) -> None:
     best = None
     for _ in range(3):
         q, v = generator.uniform(0.3, 1.2, n), generator.uniform(0.3, 1.2, n)
-        mass = np.asarray(system.mass_matrix(0.1, q, v))
+        numbers = {name: generator.uniform(0.3, 1.2) for name in system.parameters or ()}
+        mass = np.asarray((system.with_parameters(**numbers) if numbers else system).mass_matrix(0.1, q, v))
         if np.all(np.isfinite(mass)) and (best is None or _smallest(mass) > _smallest(best)):
             best = mass
     if best is None or _smallest(best) > 1e-10:
@@ -134,24 +135,17 @@ def _multipliers(system: hl.System, t: Any, q: Any, v: Any) -> Any:
     return -solve(square, held.bias(t, q, v) + across.T @ force, True)
 
 
-def _settled(system: hl.System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
-    """A state near by that satisfies the constraints: q, then v, by Newton's steps in the kinetic metric."""
-    if not system.constraints:
-        return q, v
-    held = all_equations(system.local(q))
-    count = held.counts[0]
+def _state(system: Callable[[Any], hl.System]) -> Callable[..., Any]:
+    """What `judge` judges: mass matrix and energy, then what the constraints say where there are some."""
 
-    def towards(y: Any, w: Any, rows: slice, gap: Any) -> Any:
-        normals = held.normals(t, y)[rows]
-        across = _each(lagrangian.mass_matrix(system.raw_lagrangian, t, y, w), normals.T)
-        square = normals @ across
-        square = square + _RELATIVE * jnp.trace(square) * jnp.eye(len(square))
-        return across @ solve(square, gap, True)
+    def state(p: Any, t: Any, q: Any, v: Any) -> Any:
+        found = system(p)
+        if not found.constraints:
+            return lagrangian.mass_matrix(found.raw_lagrangian, t, q, v), found.raw_energy(t, q, v)
+        seen = at_state.state(found, t, q, v)
+        return seen.mass, seen.energy, *seen.conditions
 
-    if count:
-        where = slice(0, count)
-        q = jax.lax.fori_loop(0, _NEWTON, lambda _, y: y - towards(y, v, where, held.position(t, y)), q)
-    return q, jax.lax.fori_loop(0, 3, lambda _, w: w - towards(q, w, slice(None), held.rates(t, q, w)), v)
+    return state
 
 
 def _each(matrix: Any, columns: Any) -> Any:
@@ -159,12 +153,8 @@ def _each(matrix: Any, columns: Any) -> Any:
     return jnp.stack([solve(matrix, column, False) for column in columns.T], axis=1)
 
 
-def _settle(system: Callable[[Any], hl.System]) -> Callable[..., Any]:
-    return lambda p, t, q, v: _settled(system(p), t, q, v)
-
-
 def _drag(system: Callable[[Any], hl.System], shown: Callable[..., Any]) -> Callable[..., Any]:
-    """Coordinates that bring one point of the picture to a target, as near as the constraints allow."""
+    """Coordinates that bring one point of the picture to a target, nearly on the constraints."""
 
     def drag(p: Any, q: Any, body: Any, target: Any) -> Any:
         found, time = system(p), jnp.zeros(())
@@ -187,7 +177,7 @@ def _drag(system: Callable[[Any], hl.System], shown: Callable[..., Any]) -> Call
             move = solve(slope.T @ slope + damping * jnp.eye(len(x)), slope.T @ gap, True)
             return x - move / jnp.maximum(1.0, jnp.max(jnp.abs(move)) / _FARTHEST)
 
-        return _settled(found, time, jax.lax.fori_loop(0, _PULLS, step, q), jnp.zeros_like(q))[0]
+        return jax.lax.fori_loop(0, _PULLS, step, q)
 
     return drag
 

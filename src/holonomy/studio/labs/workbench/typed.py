@@ -142,6 +142,19 @@ def read_structure(structure: tuple[tuple[str, str], ...]) -> Typed:
     return _Reader(texts).typed(numbers=False)
 
 
+def with_values(texts: Mapping[str, str], values: Mapping[str, float]) -> str:
+    """The text of the parameters with these numbers in it, all else as it was typed."""
+    reader, text = _Reader(texts), texts["parameters"]
+    given = reader.parameters()
+    for name in reversed([name for name in given if name in values]):  # from the end, so that places stay
+        formula, label = reader.places.get(f"parameters.{name}="), reader.places[f"parameters.{name}"]
+        digits = f"{values[name]:.15g}"
+        digits = digits if float(digits) == values[name] else repr(values[name])
+        place, entry = (label, f"{label.text} = {digits}") if formula is None else (formula, digits)
+        text = text[: place.at] + entry + text[place.at + len(place.text) :]
+    return text
+
+
 class _Reader:
     """Reads the texts in the order in which they need each other."""
 
@@ -155,7 +168,7 @@ class _Reader:
             raise Refusal(
                 "There are no coordinates yet: type their names, such as theta angle, r length.", "coordinates"
             )
-        parameters = dict(self._named("parameters", default=number(_ONE)))
+        parameters = self.parameters()
         scene = Scene(
             coordinates=coordinates,
             parameters=parameters,
@@ -172,6 +185,10 @@ class _Reader:
         scene = replace(scene, initial=Initial(q=q, v=v))
         setup = self._checked(lambda: _resolved(scene, numbers))
         return Typed(scene, setup, tuple(self._lines(len(scene.positions or ()))), self.places)
+
+    def parameters(self) -> dict[str, Expression]:
+        """The parameters with their formulas."""
+        return dict(self._named("parameters", default=number(_ONE)))
 
     def coordinates(self) -> Iterator[tuple[str, str]]:
         """The names of the coordinates, each with its kind."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from holonomy.notation import KINDS, QUANTITIES, rate_symbol, symbol
 from holonomy.studio.labs.base import Drawing
 from holonomy.studio.labs.settings import Settings
@@ -16,6 +18,8 @@ _WINDOW: Final = 20.0
 """Seconds that a plot shows."""
 _TRAILS: Final = 4
 """With more points, trails cover each other."""
+LARGEST: Final = 1e12
+"""Of the numbers that a parameter takes."""
 _ENERGIES: Final = ("kinetic", "potential", "total")
 
 
@@ -50,6 +54,27 @@ def drawing(settings: Settings) -> Drawing:
         anchors=1 if drawn else len(typed.kinds),
         pictures=_pictures(typed, maps),
     )
+
+
+def slider(name: str, written: float) -> messages.ParameterView:
+    """A parameter between zero and some times the value that was typed; both signs where that is zero. Its box takes
+    every number, as the text does: what makes no motion is refused when it is tried."""
+    low, high = _range(written)
+    step = 10.0 ** (np.floor(np.log10(high - low)) - 3)
+    return messages.ParameterView(
+        name, symbol(name), "", "", low, high, float(step), written, "", False, False, LARGEST, -LARGEST,
+    )  # fmt: skip
+
+
+def in_range(written: float, value: float) -> bool:
+    """Whether the slider of a typed value reaches another one."""
+    low, high = _range(written)
+    return low <= value <= high
+
+
+def _range(written: float) -> tuple[float, float]:
+    size = float(10.0 ** np.ceil(np.log10(abs(written)))) if written else 1.0
+    return (-size, size) if written == 0 else (0.0, 3 * written) if written > 0 else (3 * written, 0.0)
 
 
 def summary(typed: Typed) -> str:
