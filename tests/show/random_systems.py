@@ -165,7 +165,7 @@ _BRANCHED = _central(lambda q, p: jnp.where(jnp.sin(q[1]) > p.s, p.c * (jnp.sin(
 
 
 def _orbit(rng: np.random.Generator) -> tuple[dict[str, float], np.ndarray, np.ndarray]:
-    numbers = {"m": rng.uniform(0.5, 2), "b": _maybe(rng, rng.normal()), "k": rng.uniform(0.3, 2)}
+    numbers = {"m": rng.uniform(0.5, 2), "b": _maybe(rng, abs(rng.normal())), "k": rng.uniform(0.3, 2)}
     numbers["mu"] = _maybe(rng, rng.uniform(0, 1))
     q = np.array([rng.uniform(0.7, 1.5), rng.uniform(-3, 3)])
     return numbers, q, np.array([0.3 * rng.normal(), rng.uniform(0.7, 1.5)])
