@@ -200,7 +200,8 @@ def _method(run: Run) -> AbstractMethod | None:
 
 def _sizes(pair: Pair, rows: Rows) -> Sizes:
     """The sizes of a motion from rows of it, and, where these may lie at the same phases of it, from steps in a row."""
-    found = [sizes_of(pair.system, rows)]
+    some = np.unique(np.linspace(0, len(rows[0]) - 1, _ROWS).astype(int))
+    found = [sizes_of(pair.system, (rows[0][some], rows[1][some], rows[2][some]))]
     t, q, v = rows
     if abs(t[-1] - t[0]) > 1.5 * (len(t) - 1) * pair.dt:
         for k in (0, len(t) // 2):

@@ -35,7 +35,7 @@ _LOOKS = 64  # rows that are compared in one stretch
 _FEWEST = 8  # rows that long steps must stay with the run
 _SHARE = 0.25  # of the steps that are left, which one stretch takes at most
 _LEAST_STEPS = 64  # long steps that must stay with the run, so that not too many stretches are short
-_DIRECTIONS = 3  # in which the first twins start
+_DIRECTIONS = 2  # in which the first twins start
 _LONGEST = 64  # steps of the run in one of the pair, of methods of order 4 and more; a quarter for others
 _ROUNDINGS = 1e3  # the first distance, in roundings, at least
 _DIGITS = 16.0  # iterations of an implicit step gain all digits; the contraction that follows
@@ -155,7 +155,7 @@ class Follower:
         self._t, self._q, self._v = rows
         self._order, self._m = pair.method.order, pair.longest
         self._k, self._last = 0, len(self._t) - 1
-        self._stride = max(1, self._last // (16 * _LOOKS))
+        self._stride = max(1, self._last // (8 * _LOOKS))
         self._starts, self._scale = self._first()
         self._error = 0.0
         self.path = Path(float(self._t[0]), knows_method=self._m > 1)
@@ -263,7 +263,7 @@ def by_half_steps(pair: Pair, rows: Rows, sizes: Sizes, budget: int, stop: float
     tighter = pair.method.tighter() is not None
     m, ratio = (1.0, 1.0) if tighter else (0.5, 1.0 / (1.0 - 0.5**pair.method.order))
     place, rate, found = q[0], v[0], [np.zeros(0)]
-    stride = max(1, (len(t) - 1) // (16 * _LOOKS))
+    stride = max(1, (len(t) - 1) // (8 * _LOOKS))
     seen: list[np.ndarray] = [np.zeros(0, int)]
     while k < len(t) - 1:
         at = np.unique(np.minimum(k + stride * np.arange(1, _LOOKS + 1), len(t) - 1))
