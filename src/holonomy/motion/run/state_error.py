@@ -167,7 +167,7 @@ class _Again:
     def tighter(self) -> Driver | None:
         """What moves with a tighter tolerance, None where the step decides."""
         method = self.driver.method.tighter()
-        engine = None if self.native else "xla"
+        engine = None if self.native or isinstance(method, AbstractHostMethod) else "xla"
         return None if method is None else Driver(self.driver.system, method, engine, self.run.watched)
 
     # ── The whole run ────────────────────────────────────────────────────────────────────────────────
@@ -207,7 +207,7 @@ class _Again:
         run = self.run
         start, end = float(run.t[0]), float(times[-1])
         rows = plan(start, end, abs(self.h) * ratio, 1, times)
-        engine = None if self.native else "xla"
+        engine = None if self.native or isinstance(driver.method, AbstractHostMethod) else "xla"
         method = run.method if isinstance(run.method, CollidingBodies) else driver.method
         watched = None if not driver.watched.count else driver.watched
         most = max(1000, 2 * len(run.events))
