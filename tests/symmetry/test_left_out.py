@@ -1,6 +1,7 @@
 """Coordinates that are left out though forces or constraints depend on them, and reductions that are refused."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import jax.numpy as jnp
 import numpy as np
@@ -58,29 +59,16 @@ def test_the_dumbbell_of_the_lecture() -> None:
 
 
 CASES = {
-    # a force of a coordinate that moves at a constant rate, at a rate that another position sets, that the time sets
+    # a force of a coordinate that moves at a constant rate, and at one that another position sets
     "steady": (lambda: free().forced(lambda t, q, v: jnp.stack([sin(q[1]), 0.0 * t])), ("x",)),
     "set by x": (
         lambda: free(lambda q: 1 + q[0] ** 2).forced(lambda t, q, v: jnp.stack([sin(q[1]), 0.0 * t])),
         ("x", "y"),
     ),
-    "set by t": (
-        lambda: hl.System.from_lagrangian(
-            lambda t, q, v: 0.5 * (v[0] ** 2 + (2 + cos(t)) * v[1] ** 2), ("x", "y")
-        ).forced(lambda t, q, v: jnp.stack([q[1] ** 2 - v[0], 0.0 * t])),
-        ("x", "y"),
-    ),
-    # damping that depends on a place, and a constraint that does
-    "damping": (lambda: free().forced(lambda t, q, v: jnp.stack([-0.3 * (2 + cos(q[1])) * v[0], 0.0 * t])), ("x",)),
-    # nothing depends on y, and a force on its velocity
-    "velocity": (
-        lambda: free(lambda q: 1 + q[0] ** 2).forced(lambda t, q, v: jnp.stack([v[1] * v[0], 0.0 * t])),
-        ("x",),
-    ),
 }
 
 
-@pytest.mark.parametrize("case", [c if c == "set by x" else pytest.param(c, marks=pytest.mark.proof) for c in CASES])
+@pytest.mark.parametrize("case", CASES)
 def test_forces_of_what_is_left_out(case) -> None:
     make, names = CASES[case]
     error, reduced, _ = difference(make(), [0.3, 7.4], [0.2, 0.9], ["y"])
@@ -146,6 +134,14 @@ def test_a_start_that_is_not_on_the_known_function_is_refused() -> None:
     assert isinstance(moved, ReducedSystem)
     assert moved.adapted([0.3, 1.9], [0.2, 0.9], 1.0)[2] == {"y": 1.9}
     assert "(with y_0 = 7.4)" in moved.checked
+
+
+@pytest.mark.parametrize("make, name", [(CASES["steady"][0], "y"), (CASES["set by x"][0], "y"), (dumbbell, "phi")])
+def test_zero_in_place_of_what_is_left_out_is_seen(make, name, monkeypatch) -> None:
+    """The comparison alone tells, where what depends on a coordinate was overlooked."""
+    monkeypatch.setattr(import_module("holonomy.symmetry.routh"), "dependents", lambda system: {})
+    with pytest.raises(ValueError, match=r"The reduced motion is not that of the full system.*differ by"):
+        hl.routh(make(), {name: 0.9})
 
 
 def test_a_reduction_that_is_wrong_is_seen() -> None:
