@@ -50,7 +50,10 @@ def scale_of(run: Run, t: Float[np.ndarray, " times"], q: Float[np.ndarray, "tim
     size = _with_coupled(run, size, angles if len(angles) == n else np.zeros(n, bool))
     size = np.maximum(size, np.maximum(rounding, float(np.finfo(float).tiny)))
     place = rounding / _ROUNDINGS
-    return Scale(size, rounding, np.where(whole > _AT_REST * place, place / size, 0.0))
+    counts = whole > _AT_REST * place
+    if len(angles) == n:  # an angle at rest has a direction, which many turns leave no digits of
+        counts |= angles & (place > _UNIFORM)
+    return Scale(size, rounding, np.where(counts, place / size, 0.0))
 
 
 def of_states(q: Float[np.ndarray, "*batch times point"], kinds: tuple[str, ...]) -> Float[np.ndarray, "*batch point"]:
