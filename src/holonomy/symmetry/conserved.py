@@ -104,15 +104,26 @@ def jump(function: Quantity, looked: States, directions: tuple[np.ndarray, ...] 
     """
     if not len(looked.special[0]):
         return None
-    columns = [np.atleast_2d(x.T).T for x in looked.special]
-    along = [np.atleast_2d(x.T).T for x in (looked.lines if directions is None else directions)]
-    point, way = np.concatenate(columns, axis=1), np.concatenate(along, axis=1)
+    by, size = jumps(function, looked.special, looked.lines if directions is None else directions)
+    if not np.any(by):
+        return None
+    k = int(np.argmax(by / (size + 1e-300)))
+    t, q, v = (x[k] for x in looked.special)
+    return f"at t = {float(t):.6g}, q = {shown(q)}, v = {shown(v)} by {by[k]:.3g}"
+
+
+def jumps(
+    function: Quantity, states: tuple[np.ndarray, ...], directions: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """By how much a function jumps in crossing each of some states in a direction, zero where it does not, and the size
+    of its values.
+    """
+    n = states[1].shape[1]
+    point, way = (np.concatenate([x[0][:, None], x[1], x[2]], axis=1) for x in (states, directions))
     with np.errstate(all="ignore"):
-        moving = np.abs(way) > 0
-        size = np.max(np.abs(way), axis=1)
-        here = np.max(np.where(moving, np.abs(point), 0.0), axis=1)
-        reach = np.where(size > 0, _NEAR * np.where(here > 0, here, 1.0) / size, 0.0)
-    n = point.shape[1] // 2
+        largest = np.max(np.abs(way), axis=1)
+        here = np.max(np.where(np.abs(way) > 0, np.abs(point), 0.0), axis=1)
+        reach = np.where(largest > 0, _NEAR * np.where(here > 0, here, 1.0) / largest, 0.0)
 
     def side(part: float) -> np.ndarray:
         z = point + part * reach[:, None] * way
@@ -120,14 +131,10 @@ def jump(function: Quantity, looked: States, directions: tuple[np.ndarray, ...] 
 
     before, behind = (side(-1.0), side(-_PART)), (side(1.0), side(_PART))
     with np.errstate(all="ignore"):
-        near, size = np.abs(behind[1] - before[1]), np.abs(behind[1]) + np.abs(before[1])
+        by, size = np.abs(behind[1] - before[1]), np.abs(behind[1]) + np.abs(before[1])
         changes = np.abs(before[1] - before[0]) + np.abs(behind[1] - behind[0])
-        found = np.isfinite(near + changes) & (near > _STAYS * changes) & (near > _JUMP * size)
-    if not np.any(found):
-        return None
-    k = int(np.argmax(np.where(found, near / (size + 1e-300), 0.0)))
-    t, q, v = (x[k] for x in looked.special)
-    return f"at t = {float(t):.6g}, q = {shown(q)}, v = {shown(v)} by {near[k]:.3g}"
+        found = np.isfinite(by + changes) & (by > _STAYS * changes) & (by > _JUMP * size)
+    return np.where(found, by, 0.0), size
 
 
 def jump_between(function: Quantity, looked: States) -> str | None:

@@ -154,6 +154,15 @@ class Formulas:
             forces and held and all(self._linear(one) for k in ("velocity", "ratchet", "slip") for one in self._all(k))
         )
 
+    def constant_masses(self) -> bool:
+        """Whether the mass matrix is the same everywhere."""
+        (one,) = self.of["lagrangian"]
+        reading, moving = one.reading, {_number(x) for x in (self.at.t, *self.at.q, *self.at.v)}
+        assert reading is not None
+        slopes = [self.at.ring.slope(reading.outputs[0], v) for v in self.at.v]
+        masses = [self.at.ring.slope(p, v) for p in slopes for v in self.at.v]
+        return not any(reading.leaves(m) & moving for m in masses)
+
     def degrees(self, kinetic: bool = False) -> frozenset[int]:
         """The degrees in v of the terms of the Lagrangian, or of the kinetic energy; -1 for what is no power of v."""
         (one,) = self.of["lagrangian"]

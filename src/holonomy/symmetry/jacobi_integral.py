@@ -41,7 +41,12 @@ def jacobi_integral(system: System, *, where: Where | None = None, along: Run | 
     (lagrange,) = formulas.of["lagrangian"]
     timeless = (0, 0) not in lagrange.contained
     if not timeless:
-        _refuse_time(system, looked, lagrange.flat is None)
+        changes = depends_on_time(system, looked, lagrange.flat is None)
+        if changes is not None:
+            raise ValueError(
+                f"Jacobi's integral is not conserved: the Lagrangian depends on the time; it changes {changes}. Where "
+                "a moving frame makes it do so, choose coordinates that move along."
+            )
     defect = _refuse_work(system, looked)
     found = (jump if lagrange.flat is not None else jump_between)(_Jacobi(system), looked)
     if found is not None:
@@ -80,7 +85,11 @@ def _refuse_losses(system: System) -> None:
         raise ValueError("Jacobi's integral is not conserved: a condition on velocities that only pushes takes energy.")
 
 
-def _refuse_time(system: System, looked: States, opaque: bool) -> None:
+def depends_on_time(system: System, looked: States, opaque: bool) -> str | None:
+    """Where the Lagrangian changes with the time, in words; None where that is not seen. `opaque`, whether it is no
+    single expression.
+    """
+
     def slope(t: Tree, q: Tree, v: Tree) -> Tree:
         return jax.grad(system.raw_lagrangian)(t, q, v)
 
@@ -89,14 +98,11 @@ def _refuse_time(system: System, looked: States, opaque: bool) -> None:
         (rate,) = looked.values(slope)
         k = looked.largest(slope, np.where(np.isfinite(rate), np.abs(rate), 0.0))
         if k is None:
-            return
+            return None
         found = (
             f"at t = {looked.t[k]:.6g}, q = {shown(looked.q[k])}, v = {shown(looked.v[k])} at the rate {rate[k]:.3g}"
         )
-    raise ValueError(
-        f"Jacobi's integral is not conserved: the Lagrangian depends on the time; it changes {found}. Where a moving "
-        "frame makes it do so, choose coordinates that move along."
-    )
+    return found
 
 
 def _other_times(system: System, looked: States) -> str | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -15,10 +15,12 @@ from holonomy.motion import Run
 from holonomy.motion.run.watched_integrals import Measured
 from holonomy.spaces import AbstractSpace
 from holonomy.symmetry import lie_algebra, prolongation
+from holonomy.symmetry.far_fields import Known, holding, refuse_time
+from holonomy.symmetry.many_states import Where
 from holonomy.symmetry.natural import Natural, refuse_not_quadratic, refuse_others
 from holonomy.symmetry.prolongation import Solution
 from holonomy.symmetry.samples import states
-from holonomy.symmetry.transport import Jet, Transport, compiled
+from holonomy.symmetry.transport import Jet, compiled
 from holonomy.systems import System
 from holonomy.systems.parameters import number
 from holonomy.trace.lowering.statements import Unsupported
@@ -40,7 +42,7 @@ class KillingAlgebra:
     ``"homogeneous"`` where they carry every point to every other, else ``"neither"``; `orbit_dim` is the dimension of
     the set of points to which they carry one. `at` is the point at which they were found, `dims` the dimension for
     conditions of growing order, `gap` the smallest singular value that counts and the largest that does not, and
-    `source` computes all fields at once.
+    `source` computes all fields at once. `looked_at` says where the fields were found to hold.
     """
 
     system: System
@@ -53,6 +55,7 @@ class KillingAlgebra:
     dims: tuple[int, ...]
     gap: tuple[float, float]
     source: Source = field(repr=False)
+    looked_at: str = ""
 
     @property
     def dim(self) -> int:
@@ -84,10 +87,17 @@ class KillingAlgebra:
         return [Measured(f"momentum of field {k}", *columns) for k, columns in each]
 
     def __repr__(self) -> str:
-        return f"{self.dim} symmetr{'y' if self.dim == 1 else 'ies'}, {self.algebra}, {self.kind}"
+        where = f", {self.looked_at}" if "states" in self.looked_at else ""
+        return f"{self.dim} symmetr{'y' if self.dim == 1 else 'ies'}, {self.algebra}, {self.kind}{where}"
 
 
-def killing(system: System | AbstractSpace, at: Numbers | None = None) -> KillingAlgebra:
+def killing(
+    system: System | AbstractSpace,
+    at: Numbers | None = None,
+    *,
+    where: Where | None = None,
+    along: Run | Sequence[Run] = (),
+) -> KillingAlgebra:
     """The Lie algebra of all vector fields whose flows preserve kinetic energy, potential and velocity constraints.
 
     No form of the fields is assumed. A field is known from its value and the antisymmetric part of its derivative at
@@ -95,8 +105,14 @@ def killing(system: System | AbstractSpace, at: Numbers | None = None) -> Killin
     settles (`holonomy.symmetry.prolongation`), at two points. Fields elsewhere follow by integrating along the straight
     line from the point in its chart; they are NaN where that line leaves the domain of the coordinates.
 
+    An analytic system has the same symmetries everywhere. Where the Lagrangian has steps, kinks, or parts that may be
+    zero to rounding at that point, the fields are carried to many states as those of `noether`, and those combinations
+    are kept that hold at all of them; `looked_at` says where that was. In curved spaces, and of velocity constraints,
+    only the points themselves are looked at.
+
     **Arguments:** `system`, or a space, whose geodesics are then the motions; `at`, the point at which to look, by
-    default a random one. It should be regular: no equilibrium, and no point that is special in another way.
+    default a random one. It should be regular: no equilibrium, and no point that is special in another way; `where` and
+    `along`, the region and the runs whose states are to be looked at, as in `noether`.
 
     **Fails** with `ValueError` for a system whose Lagrangian depends on the time or is not quadratic in v, with forces,
     holonomic constraints or walls, or at a singular mass matrix.
@@ -105,15 +121,20 @@ def killing(system: System | AbstractSpace, at: Numbers | None = None) -> Killin
         space = system
         system = System.from_lagrangian(lambda t, x, v: 0.5 * space.inner(x, v, v), space=space)
     refuse_others(system, "hl.killing", velocity=True)
+    runs = (along,) if isinstance(along, Run) else tuple(along)
+    refuse_time(system, "hl.killing", where, runs)
     points = [np.asarray(q) for _, q, _ in states(system, 2)] if at is None else [_given(system, at)]
     found = [_solved(system, point) for point in points]
     # two points of an analytic system have the same local symmetries; where a system is not analytic, fewer are global
     k = int(np.argmin([solution.fields.shape[0] for solution, _ in found]))
     (solution, frame), point = found[k], points[k]
+    weights, looked = holding(system, _source(system, point, solution, frame), where, runs)
+    if len(weights) < len(solution.fields):
+        solution = replace(solution, fields=np.einsum("ab,bic->aic", weights, solution.fields))
     fields = prolongation.reduced_basis(solution.fields, frame)
     constants = prolongation.structure_constants(solution.of, fields)
-    values, slopes = prolongation.values_and_slopes(fields, frame)
-    source = Source(system, point, Jet(values, slopes))
+    source = _source(system, point, replace(solution, fields=fields), frame)
+    values = source.jet.values
     kind, orbit = _kind(solution)
     return KillingAlgebra(
         system=system,
@@ -126,7 +147,12 @@ def killing(system: System | AbstractSpace, at: Numbers | None = None) -> Killin
         dims=solution.dims,
         gap=solution.gap,
         source=source,
+        looked_at=f"at {len(points)} point{'s' if len(points) > 1 else ''}" if looked is None else looked.words(),
     )
+
+
+def _source(system: System, point: np.ndarray, solution: Solution, frame: np.ndarray) -> Source:
+    return Source(system, point, Jet(*prolongation.values_and_slopes(solution.fields, frame)))
 
 
 def _solved(system: System, point: np.ndarray) -> tuple[Solution, np.ndarray]:
@@ -187,18 +213,8 @@ def _parts(local: Any, y: Any) -> dict[str, Any]:
     return found
 
 
-class Source:
-    """Where fields were found, and their jets there; what carries them elsewhere is made when it is first used."""
-
-    def __init__(self, system: System, at: np.ndarray, jet: Jet) -> None:
-        self.system, self.at, self.jet = system, at, jet
-
-    @cached_property
-    def transport(self) -> Transport:
-        """The fields everywhere."""
-        origin = self.at if self.system.flat else np.zeros(self.system.space.dim)
-        with jax.ensure_compile_time_eval():  # also where it is first used within a traced function
-            return Transport(self.system, self.at, origin, self.jet)
+class Source(Known):
+    """Where fields were found, their jets there, and their momenta."""
 
     def momenta(self, t: Tree, q: Tree, v: Tree) -> Tree:
         """Their momenta at rows of states."""

@@ -8,7 +8,7 @@ hold there, and no more.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import equinox as eqx
@@ -86,6 +86,11 @@ class States:
             spread = np.fmax(spread, np.abs(at_rows(function, *near)[0] - value))
         real = suspects[spread <= _NOISE * np.abs(value)]
         return int(real[np.argmax(sizes[real])]) if len(real) else None
+
+    def some(self, count: int) -> States:
+        """At most so many of the states, spread over all of them."""
+        chosen = np.unique(np.linspace(0, len(self) - 1, count).astype(int))
+        return replace(self, t=self.t[chosen], q=self.q[chosen], v=self.v[chosen])
 
     def words(self, count: int | None = None) -> str:
         """At how many states, and where they are."""
