@@ -19,7 +19,7 @@ def test_in_a_constant_field_circles_are_best(method: str) -> None:
     mover, area = field(), 0.7
     gait = hl.optimal_gait(mover, [area], method)
     found = hl.perform(mover, gait)
-    assert found.displacement[0] == pytest.approx(area, rel=1e-8)
+    assert found.displacement[0] == pytest.approx(area, rel=1e-12)
     assert 0.5 * found.energy == pytest.approx(2 * np.pi * area, rel=1e-8)
     shapes = np.asarray(found.shapes)[:-1]
     radii = np.linalg.norm(shapes - shapes.mean(axis=0), axis=1)
@@ -35,7 +35,7 @@ def test_screws_in_space(method: str) -> None:
     target = np.asarray(hl.SE3().group_exp(turn * screw))
     for wanted in (target, [None] * 4 + [None, None, pitch * turn]):
         found = hl.perform(mover, hl.optimal_gait(mover, wanted, method))
-        np.testing.assert_allclose(found.displacement, target, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(found.displacement, target, rtol=0, atol=1e-12)
         assert 0.5 * found.energy == pytest.approx(2 * np.pi * turn, rel=1e-8)
 
 
@@ -51,7 +51,7 @@ def test_a_rolled_ball_turns_by_circles() -> None:
         found = hl.perform(
             ball, hl.optimal_gait(ball, circle.displacement, method, start=hl.Gait.ellipse(0.0, [0.5, 0.3]))
         )
-        np.testing.assert_allclose(found.displacement, circle.displacement, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(found.displacement, circle.displacement, rtol=0, atol=1e-12)
         assert found.length == pytest.approx(2 * np.pi * radius, rel=1e-7)
 
 
@@ -74,7 +74,7 @@ def test_wong_and_descent_agree_and_beat_the_known_stroke() -> None:
     wanted = [BEST_KNOWN[0], 0.0, 0.0]
     one, two = (hl.perform(swimmer, hl.optimal_gait(swimmer, wanted, method)) for method in ("wong", "descent"))
     for found in (one, two):
-        np.testing.assert_allclose(found.displacement, wanted, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(found.displacement, wanted, rtol=0, atol=1e-12)
         assert found.length < BEST_KNOWN[1] - 1e-5
     assert one.energy == pytest.approx(two.energy, rel=1e-6)
     # at constant power, as extremals are

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from holonomy.locomotion import compiled, wong
 from holonomy.locomotion.arrays import Row
-from holonomy.locomotion.curves import Fourier
+from holonomy.locomotion.exact_displacement import exactly, of_coefficients
 from holonomy.locomotion.gait import Gait
 from holonomy.locomotion.local_form import connection_at, curvature_at, power_at
 from holonomy.locomotion.mover import Mover
@@ -69,7 +69,8 @@ def optimal_gait(
     `harmonics`, with the displacement held. Both find a local minimum or extremal near where they begin: `start` is the
     middle of the first, elliptical guess (by default the shape zero), or a gait to begin with.
 
-    Raises `ValueError` where no such gait is found, or the displacement has another number of components.
+    The displacement is that of the gait as `perform` finds it, to 1e-9 of its size; gaits that miss it by more are not
+    handed over. Raises `ValueError` where no such gait is found, or the displacement has another number of components.
     """
     if method not in ("wong", "descent"):
         raise ValueError(f"optimal_gait knows the methods 'wong' and 'descent', but method={method!r} was given.")
@@ -182,13 +183,6 @@ def _resized(coefficients: np.ndarray, harmonics: int) -> np.ndarray:
 # ── Descent ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _gait(rows: Float[Array, "rows shape"] | np.ndarray) -> Gait:
-    harmonics = (rows.shape[0] - 1) // 2
-    waves = jnp.asarray(rows)
-    turns = jnp.zeros(rows.shape[1])
-    return Gait(Fourier(waves[0], waves[1 : 1 + harmonics], waves[1 + harmonics :], turns), 1.0)
-
-
 def _outcome_along(
     task: _Task, rows: Float[Array, "rows shape"], direction: Float[Array, "rows shape"]
 ) -> tuple[Row, Row]:
@@ -197,7 +191,7 @@ def _outcome_along(
     mover = task.mover
 
     def value(x: Float[Array, "rows shape"]) -> Row:
-        journey = reconstruct(mover, _gait(x), _STEPS, jnp.zeros(0))
+        journey = reconstruct(mover, of_coefficients(x), _STEPS, jnp.zeros(0))
         miss = mover.lie.miss(task.target, journey.g, journey.turned)
         return jnp.concatenate([miss, 0.5 * journey.energy[None], journey.margins])
 
@@ -232,7 +226,7 @@ def _descend(mover: Mover, problem: Problem, first: np.ndarray, *, coarse: bool 
             f"No gait with this displacement was found near the start ({message}). Ask for less, or pass start=, "
             "another shape or a gait. Where the cost falls towards the limits of the shape there is no best gait."
         )
-    return _gait(place(found))
+    return _settled(mover, problem, place(found)) if not coarse else of_coefficients(place(found))
 
 
 # ── Wong's equations ──────────────────────────────────────────────────────────────────────────────────
@@ -299,7 +293,7 @@ def _extremal(mover: Mover, problem: Problem, guess: Gait) -> Gait:
             "is left. Ask for less, pass start=, another shape or a gait, or use method='descent'."
         )
     found = np.asarray(compiled.call(wong.shapes, mover, z.reshape(nodes.shape)))
-    return _smooth(found.reshape(-1, n))
+    return _settled(mover, problem, _smooth(found.reshape(-1, n)))
 
 
 def _first_nodes(mover: Mover, gait: Gait) -> np.ndarray:
@@ -340,12 +334,21 @@ def _along_gait(mover: Mover, gait: Gait) -> tuple[Array, Array, Array, Array]:
     return (*jax.lax.map(look, jnp.arange(_STEPS) / _STEPS), turned)
 
 
-def _smooth(rows: np.ndarray) -> Gait:
-    """A closed curve through equally spaced points as a Fourier series without its rounding errors."""
+def _smooth(rows: np.ndarray) -> np.ndarray:
+    """The Fourier coefficients of a closed curve through equally spaced points, without their rounding errors."""
     harmonics = len(rows) // 4
     waves = np.fft.rfft(rows, axis=0)[: harmonics + 1] / len(rows)
     sizes = np.abs(waves).max(axis=1)
     kept = max(1, int(np.max(np.nonzero(sizes > _KEPT * sizes[1:].max())[0])))
-    if kept == harmonics:
-        return Gait.points(rows)
-    return Gait.fourier(waves[0].real, 2 * waves[1 : kept + 1].real, -2 * waves[1 : kept + 1].imag)
+    return np.concatenate([waves[:1].real, 2 * waves[1 : kept + 1].real, -2 * waves[1 : kept + 1].imag])
+
+
+def _settled(mover: Mover, problem: Problem, rows: np.ndarray) -> Gait:
+    """The gait with these coefficients, or one near it, that makes the displacement as it is performed."""
+    gait, left = exactly(mover, rows, jnp.asarray(problem.target), problem.wanted, problem.scale)
+    if not left < _CLOSE:
+        raise ValueError(
+            f"The gait that was found misses the displacement by {left:.1e} of it when it is performed, and no gait "
+            "near it makes it. Pass start=, another shape or a gait, or use the other method."
+        )
+    return gait

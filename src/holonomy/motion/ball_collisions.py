@@ -17,11 +17,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from holonomy.motion.cluster_impacts import Impacts
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops.plain import Snapshot
 from holonomy.motion.methods.rattle_geodesic import pulled_by_sizes, sizes_violated
 from holonomy.systems.bodies import World
 from holonomy.systems.bodies.ball_flight import Flight, Pair, neighbours, spread_of
+from holonomy.systems.contact.closeness import TOGETHER, of_squares
 from holonomy.systems.quantities import pull_and_momentum
 from holonomy.systems.result_code import Code
 from holonomy.types import AnyArray
@@ -49,7 +51,7 @@ class Queue:
         self.contacts: list[Entry] = []
         self.around: list[Int[np.ndarray, " near"]] = []
         self.horizon, self.margin, self.now = -1.0, 0.0, 0.0
-        self.looked = 0
+        self.looked, self.code = 0, int(Code.ok)
 
     def states(self, t: float) -> tuple[Float[np.ndarray, "balls point"], Float[np.ndarray, "balls point"]]:
         """All points and velocities at a time before the next contact."""
@@ -105,24 +107,71 @@ class Queue:
         self.looked += len(first)
         return t + self.geometry.first_contacts(self._pair(first, second, t), min(self.horizon, self.end) - t)
 
-    def collide(self, entry: Entry, restitution: float) -> None:
-        """Carry out a contact: both balls at its time with their velocities after it, and their contacts found anew."""
+    def collide(self, entry: Entry, restitution: float) -> list[tuple[int, int]]:
+        """Carry out a contact, with all that are closed at its time and hang together with it: the balls at this time
+        with their velocities after it, and their contacts found anew. Gives the pairs that were struck."""
         t, i, j = entry[:3]
-        pair = self._pair(np.array([i]), np.array([j]), t)
-        after = self.geometry.reflected(pair, (self.masses[i], self.masses[j]), restitution)
-        for k, x, u in ((i, pair.x, after[0]), (j, pair.y, after[1])):
-            before = float(self.geometry.speeds(self.x[k : k + 1], self.u[k : k + 1])[0])
-            self.moved[k] += before * (t - self.since[k])
-            point, velocity = self.geometry.on(x, u)
-            self.x[k], self.u[k], self.since[k] = point[0], velocity[0], t
-            self.stamps[k] += 1
-            speed = float(self.geometry.speeds(point, velocity)[0])
-            if np.isfinite(self.horizon) and speed > 0:
-                self.horizon = min(self.horizon, t + max(0.5 * self.margin - self.moved[k], 0.0) / speed)
+        first, second = self._listed_with(np.array([i, j]))
+        pair = self._pair(first, second, t)
+        closed = self.geometry.gaps_now(pair)[0] <= of_squares(TOGETHER) * pair.size
+        closed |= (first == min(i, j)) & (second == max(i, j))
+        if np.sum(closed) > 1:
+            return self._collide_together(t, np.stack([first, second], axis=1)[closed], restitution)
+        one = pair.of(np.flatnonzero(closed))
+        after = self.geometry.reflected(
+            one, (self.masses[first[closed][0]], self.masses[second[closed][0]]), restitution
+        )
+        self._set(first[closed], t, one.x, after[0])
+        self._set(second[closed], t, one.y, after[1])
+        self._renew(first, second, t)
+        return [(i, j)]
+
+    def _listed_with(self, balls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The listed pairs with one of some balls, each once, the lower number first."""
+        mine = np.concatenate([np.full(len(self.around[k]), k) for k in balls])
+        others = np.concatenate([self.around[k] for k in balls])
+        first, second = np.minimum(mine, others), np.maximum(mine, others)
+        _, once = np.unique(first * len(self.x) + second, return_index=True)
+        return first[once], second[once]
+
+    def _collide_together(
+        self, t: float, closed: Int[np.ndarray, "pairs 2"], restitution: float
+    ) -> list[tuple[int, int]]:
+        """The same where several contacts are closed, by the law of impact that walls and bodies obey."""
+        while True:
+            balls = np.unique(closed)
+            first, second = self._listed_with(balls)
+            pair = self._pair(first, second, t)
+            touch = self.geometry.gaps_now(pair)[0] <= of_squares(TOGETHER) * pair.size
+            found = np.unique(np.concatenate([closed, np.stack([first, second], axis=1)[touch]]), axis=0)
+            if len(found) == len(closed):
+                break
+            closed = found
+        x, u = self.geometry.moved(self.x[balls], self.u[balls], t - self.since[balls])
+        law = Impacts(self.geometry, self.masses[balls], restitution, None)
+        places, none = np.searchsorted(balls, closed), np.zeros(len(closed), int)
+        after = law.bounced(x, u, places, none, np.zeros(len(balls), int))
+        self.code = self.code or after.code
+        self._set(balls, t, x, after.velocities)
+        self._renew(first, second, t)
+        return [(int(a), int(b)) for a, b in closed[after.struck]]
+
+    def _set(self, balls: np.ndarray, t: float, x: np.ndarray, u: np.ndarray) -> None:
+        """Balls that are at these points with these velocities from a time on."""
+        before = self.geometry.speeds(self.x[balls], self.u[balls])
+        self.moved[balls] += before * (t - self.since[balls])
+        self.x[balls], self.u[balls] = self.geometry.on(x, u)
+        self.since[balls] = t
+        self.stamps[balls] += 1
+        speeds = self.geometry.speeds(self.x[balls], self.u[balls])
+        moving = speeds > 0
+        if np.isfinite(self.horizon) and np.any(moving):
+            left = np.maximum(0.5 * self.margin - self.moved[balls], 0.0)[moving] / speeds[moving]
+            self.horizon = min(self.horizon, t + float(np.min(left)))
+
+    def _renew(self, first: np.ndarray, second: np.ndarray, t: float) -> None:
+        """Find the contacts of pairs of which a ball has changed its velocity."""
         self.now = t
-        others = self.around[j][self.around[j] != i]
-        first = np.concatenate([np.full(len(self.around[i]), i), np.full(len(others), j)])
-        second = np.concatenate([self.around[i], others])
         times = self._times(first, second, t)
         for k in np.flatnonzero(np.isfinite(times)):
             ends = np.array([first[k], second[k]])
@@ -206,8 +255,11 @@ def fly(
         for time in np.abs(times - t0):
             while code == Code.ok and (entry := queue.next(float(time))) is not None:
                 before = arrays(entry[0]) if records.whole else (rest, rest)
-                queue.collide(entry, restitution)
-                records.add(entry[0], entry[1:3], *before, arrays(entry[0])[1] if records.whole else rest)
+                struck = queue.collide(entry, restitution)
+                after = arrays(entry[0])[1] if records.whole else rest
+                for both in struck:
+                    records.add(entry[0], both, *before, after)
+                code = queue.code
                 if len(records.times) >= most:
                     code = int(Code.too_many_events)
             if code != Code.ok:

@@ -30,6 +30,7 @@ from holonomy.motion.save_times import Plan
 from holonomy.systems.bodies import World
 from holonomy.systems.bodies.ball_flight import Pair
 from holonomy.systems.bodies.clusters import clusters
+from holonomy.systems.contact.closeness import TOGETHER, of_squares
 from holonomy.systems.result_code import Code
 from holonomy.types import AnyArray
 
@@ -44,7 +45,6 @@ _SAMPLES = np.linspace(0.0, 1.0, 17)  # of a cubic path, between which a contact
 _HALVINGS = 30  # of such an interval, for the start of Newton's method
 _NEWTON = 12  # iterations at most
 _TOGETHER = 1e-6  # of a step: contacts whose times differ by less are located together
-_TOUCHES = 1e-12  # gaps below this, relative to the squared size of the contact, are closed
 _NEAR = 1e-8  # change of a time, in steps, after which the next iteration of Newton's method is at round-off
 
 
@@ -159,6 +159,9 @@ class Bodies:
         some = np.flatnonzero(~overlap & ((last < 0) | ((rate < 0) & (last_rate > 0))))
         part = _first_zero(gap[some], (rate * left)[some], last[some], (last_rate * left)[some])
         found[some] = begin[some] + part * left[some]
+        # closed at the end, by a contact just beyond it: it may be met together with one just before
+        beyond = ~np.isfinite(found) & (last <= of_squares(TOGETHER) * sizes) & (last_rate < 0)
+        found[beyond] = h
         return found
 
     def _first(self, met: Times, since: np.ndarray, h: float) -> Groups:
@@ -231,7 +234,7 @@ class Bodies:
         a, b = which[self.list.pairs].T
         within = np.flatnonzero((a == b) & (a >= 0))
         gap, _ = self._gaps(x, u, within)
-        return np.union1d(within[gap <= _TOUCHES * self.list.sizes[within]], leading)
+        return np.union1d(within[gap <= of_squares(TOGETHER) * self.list.sizes[within]], leading)
 
     def _gaps(self, x: Rows, u: Rows, listed: np.ndarray) -> tuple[Times, Times]:
         i, j = self.list.pairs[listed].T

@@ -139,3 +139,56 @@ def test_what_free_balls_cannot_do_is_said():
     for system, q, options, said in cases:
         with pytest.raises(ValueError, match=said):
             hl.simulate(system, q, still, 1.0, dt=0.1, **options)
+
+
+def _wedge(apart, scale, shift):
+    """A ball that flies between two others, of which the second is touched `apart` later; the velocity is along x."""
+    second = 0.2 * np.array([np.cos(0.53), np.sin(0.53)])
+    x = np.array([[-0.5, 0.0], second, second * [1.0, -1.0] * (1.0 + apart)])
+    return (x + shift) * scale, np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]) * scale
+
+
+def _after_wedge(world, method, apart, scale=1.0, shift=0.0, every=1):
+    x, v = (np.repeat(z, every, axis=0) for z in _wedge(apart, scale, shift))
+    x[1::2] += [0.0, 0.5 * scale] if every == 2 else 0.0
+    run = hl.simulate(world, x, v, 1.0, dt=0.1, method=method)
+    return np.asarray(run.v[-1]).reshape(-1, 2)[::every] / scale
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (1e-9, 0.0), (1e9, 0.0), (1.0, 1e4)])
+def test_contacts_at_one_instant_are_one_impact(scale, shift):
+    """Balls met together fly apart symmetrically, by reflection at the cone of both; in any units, at any place."""
+    world = hl.World(hl.Euclidean(2), [hl.Body([1.0], radii=[0.1 * scale])] * 3, collisions=True)
+    cosine, sine = np.cos(0.53), np.sin(0.53)
+    # the impulse of each, with the same normal velocity on both sides of the axis: (1 + e) c / (2 c² + 1)
+    impulse = 2.0 * cosine / (2.0 * cosine**2 + 1.0)
+    expected = [[1.0 - 2.0 * impulse * cosine, 0.0]] + [[impulse * cosine, s * impulse * sine] for s in (1, -1)]
+    for apart in (0.0, 1e-13, 3e-12):
+        found = _after_wedge(world, None, apart if shift == 0.0 else 0.0, scale, shift)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+    one_by_one = _after_wedge(world, None, 1e-6, scale, shift)
+    assert abs(one_by_one[0, 1]) > 0.1
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("apart", [0.0, 1e-13, 3e-12, 1e-6])
+def test_simultaneous_impacts_are_the_same_as_walls_and_as_bodies(apart):
+    ball = [hl.Body([1.0], radii=[0.1])] * 3
+    pairs = [hl.Body([1.0, 1e-12], springs=[(0, 1, 1e-14, 0.5)], radii=[0.1, 0.0])] * 3
+    free, joined = (hl.World(hl.Euclidean(2), bodies, collisions=True) for bodies in (ball, pairs))
+    by_events = _after_wedge(free, None, apart)
+    np.testing.assert_allclose(_after_wedge(free, hl.Rattle(4), apart), by_events, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(_after_wedge(joined, hl.Splitting(4), apart, every=2), by_events, rtol=0, atol=1e-5)
+
+
+def test_a_rack_is_broken_symmetrically():
+    """A ball hits the point of a triangle of ten touching balls: the mirror image of the motion is the motion."""
+    rows = [(np.sqrt(3.0) * 0.1 * n, 0.1 * (2 * k - n)) for n in range(4) for k in range(n + 1)]
+    x = np.array([(-1.0, 0.0), *rows])
+    world = hl.World(hl.Euclidean(2), hl.Body(np.ones(11), radii=np.full(11, 0.1)), collisions=True)
+    run = hl.simulate(world, x, np.eye(11, 1) * [[1.0, 0.0]], 1.5, dt=0.5)
+    v = np.asarray(run.v[-1]).reshape(11, 2)
+    mirror = [0, *(1 + rows.index(min(rows, key=lambda b, a=a: np.hypot(b[0] - a[0], b[1] + a[1]))) for a in rows)]
+    np.testing.assert_allclose(v[mirror] * [1.0, -1.0], v, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.sum(v, axis=0), [1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(np.sum(v**2), 1.0, rtol=1e-12)

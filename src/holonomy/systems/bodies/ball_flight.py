@@ -19,12 +19,12 @@ from jaxtyping import Bool, Float, Int
 
 from holonomy.spaces import AbstractSpace, Euclidean, Hyperbolic, Sphere
 from holonomy.systems.bodies.body import Elements
+from holonomy.systems.contact.closeness import FOUND
 
 Rows = Float[np.ndarray, "balls point"]
 Times = Float[np.ndarray, " balls"]
 
 _LIMIT = 10_000  # iterations at most, which is never reached: a guard
-_TOUCHES = 4e-15  # gaps below this, relative to the squared size of the contact, are rounding
 _SEPARATES = 1e-13  # approach, relative to the sum of the speeds, below which two balls that touch go on
 
 
@@ -110,7 +110,7 @@ class Flight(NamedTuple):
         for _ in range(_LIMIT):
             now = pair.of(active)
             gap, rate = self.gaps(now, t[active])
-            close = gap <= _TOUCHES * (now.size + _TOUCHES)
+            close = gap <= FOUND * (now.size + FOUND)
             approach = rate < -_SEPARATES * speeds[active] * np.sqrt(now.size)
             found[active[close & approach]] = t[active[close & approach]]
             gap = np.maximum(gap, 0.0)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_BALLS = 40  # vertices with radii up to which all pairs are walls of the contact machinery
 _ANTIPODAL = 1e-6  # distance from the antipode below which the direction of a spring is lost
+_ROUNDINGS = 64  # of positions, that a gap may have
 _SAID = 4  # pairs that a message names
 _MOST_WAYS = 500  # vertices up to which the ways along rods between all of them are looked at
 
@@ -163,7 +164,8 @@ def _refuse_overlaps(world: World, q: AnyArray, x: np.ndarray) -> None:
     else:
         return
     gaps = np.asarray(world.distances(q, pairs)) - sums
-    over = np.flatnonzero(gaps < -close(x.dtype))
+    rounding = _ROUNDINGS * float(np.finfo(x.dtype).eps) * float(np.max(np.abs(x)))
+    over = np.flatnonzero(gaps < -close(x.dtype) * np.minimum(sums, 1.0) - rounding)
     if over.size:
         said = ", ".join(f"{tuple(pairs[k].tolist())} by {-gaps[k]:.3g}" for k in over[:_SAID])
         said += f" and {over.size - _SAID} more" if over.size > _SAID else ""

@@ -21,6 +21,7 @@ from holonomy.systems.bodies.many_vertices import AWAY, ManyVertices, Neighbours
 from holonomy.systems.bodies.rigid_elements import RigidElements, rigid_elements
 from holonomy.systems.constraints.conditions import Constraints
 from holonomy.systems.parameters import Parameters
+from holonomy.systems.replace import replace
 from holonomy.systems.system import System
 from holonomy.trace.function import Function
 from holonomy.types import (
@@ -393,4 +394,6 @@ def _constrained(world: World, collisions: bool | Number) -> System:
             energies.distances(space, world.points(q), balls.vertices) - balls.numbers[:, 0]
         )
         conditions["restitution"] = 1.0 if collisions is True else collisions
-    return world.constrained(**conditions) if conditions else world
+    found = world.constrained(**conditions) if conditions else world
+    given, sizes = found.constraints, () if balls is None else balls.numbers[:, 0]
+    return replace(found, constraints=replace(given, walls=replace(given.walls, sizes=sizes)))

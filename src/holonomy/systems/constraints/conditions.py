@@ -71,13 +71,15 @@ class Walls(eqx.Module):
     """Conditions that only push: `unilateral` ones on positions, then `ratchets` on velocities.
 
     `counts` are how many conditions there are of each kind. `restitution` has one number for each unilateral one; `law`
-    says what several impacts at once do. Where there are many unilateral conditions, `window` of them are looked at
-    together (`contact.many_walls`); zero stands for all.
+    says what several impacts at once do. `sizes` are the lengths in units of which the gaps of the first ones are
+    judged, those of balls; for others it is the size of positions. Where there are many unilateral conditions, `window`
+    of them are looked at together (`contact.many_walls`); zero stands for all.
     """
 
     unilateral: tuple[Function, ...] = ()
     ratchets: tuple[Function, ...] = ()
     restitution: PerWall = ()
+    sizes: PerWall = ()
     friction: Friction = Friction()
     counts: tuple[int, int] = eqx.field(static=True, default=(0, 0))
     law: Law = eqx.field(static=True, default="generalised")

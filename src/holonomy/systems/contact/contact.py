@@ -20,9 +20,10 @@ from jaxtyping import Array, Bool, Float, Int
 
 from holonomy.systems import lagrangian
 from holonomy.systems.constraints import project
-from holonomy.systems.constraints.conditions import Touch
+from holonomy.systems.constraints.conditions import Touch, Walls
 from holonomy.systems.constraints.kkt import multipliers
 from holonomy.systems.contact import contact_friction, impact, many_walls
+from holonomy.systems.contact.closeness import TOGETHER
 from holonomy.systems.contact.complementarity import CONTRADICTORY, SOLVED
 from holonomy.systems.in_chart import Local
 from holonomy.systems.replace import replace
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from holonomy.systems.system import System
 
 SLACK = 4e-14  # of the size of positions: a gap this much below zero is zero
-CLOSED = 1e-10  # of the size of positions: gaps below this are closed when another wall is met
 STILL = 1e-11  # of the speed: a wall left or approached more slowly is neither
 BRIEF = 1e-9  # of a step: a speed that the accelerations give or take in less is none
 PILE = 1e-3  # of a step: bounces that end within this are over
@@ -177,7 +177,8 @@ def settle(
     now = _walls(local, t, y, w)
     c, r = given.facing
     slope, weight, scale = _scales(now)
-    shut = jnp.concatenate([local.gaps(t, y) <= CLOSED * place * slope[:c], jnp.ones(r, bool)])
+    sizes = given.of_near(_sizes(given.walls, place))
+    shut = jnp.concatenate([local.gaps(t, y) <= TOGETHER * sizes * slope[:c], jnp.ones(r, bool)])
     closed = shut | was | met
     e = jnp.concatenate([jnp.asarray(given.of_near(walls.restitution), q.dtype), jnp.zeros(r, q.dtype)])
     speed = _size(now.mass, w)
@@ -229,7 +230,13 @@ def _closest(system: System, t: Any, q: Any, v: Any, before: Touch, met: Any, pl
     slopes = jnp.sqrt(jnp.sum(jax.jacfwd(lambda x: local.all_gaps(t, x))(y) ** 2, axis=1))
     held = touching(system, before).constraints.everywhere(before.active[: walls.window])
     known = jax.lax.stop_gradient((local.all_gaps(t, y), slopes))
-    return many_walls.closest(*known, met[:c] | held, CLOSED * place, walls.window)
+    return many_walls.closest(*known, met[:c] | held, TOGETHER * _sizes(walls, place), walls.window)
+
+
+def _sizes(walls: Walls, place: Any) -> Any:
+    """The lengths in units of which the gaps of all walls are judged; `place` is the size of positions."""
+    known = jnp.asarray(walls.sizes, place.dtype)
+    return jnp.concatenate([known, jnp.broadcast_to(place, walls.counts[0] - known.shape[0])])
 
 
 def _renumbered(before: Touch, near: Any, freed: Any, turned: Any) -> tuple[Touch, Any, Any]:

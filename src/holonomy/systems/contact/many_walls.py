@@ -62,7 +62,7 @@ def closest(
     gaps: Float[Array, " c"],
     slopes: Float[Array, " c"],
     needed: Bool[Array, " c"],
-    room: Float[Array, ""],
+    room: Float[Array, " c"],
     count: int,
 ) -> tuple[Int[Array, " k"], Bool[Array, ""]]:
     """The walls closest by distance, the `needed` ones first, and whether more than `count` are needed or within

@@ -18,12 +18,13 @@ import holonomy as hl
 from holonomy.method_table import Properties
 from holonomy.motion import AbstractMethod
 from holonomy.motion.methods.base import PositionVelocity, Status
+from holonomy.systems.contact.closeness import FOUND, of_squares
 from holonomy.systems.result_code import Code
 
 _MOST: Final = 64
 """Contacts within a step; more than that are a failure."""
-_TOUCHES: Final = 1e-13
-"""A gap below this, relative to the size of the contact, is a contact."""
+_TOUCHES: Final = 16.0 * of_squares(FOUND)
+"""A gap below this, relative to the size of the contact, is a contact; distances round more often than squares."""
 _ITERATIONS: Final = 50
 
 
