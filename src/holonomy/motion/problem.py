@@ -93,10 +93,11 @@ def problem(
     seen, most = event.watched(system, events), event.capacity(max_events)
     is_traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((system, method, q, v, seen)))
     q, v = initial_place.placed(system, start, q, v, is_traced, instants=bool(seen.count or contact.count(system)))
-    method, why = default_method(system, is_traced) if method is None else (method, "asked for")
+    watched = is_traced or live or seen.count > 0
+    method, why = default_method(system, watched) if method is None else (method, "asked for")
     method.refuse(q.dtype)
     method.refuse_system(system)
-    balls = _settled_balls(system, colliding(method, system, is_traced or live or seen.count > 0), start, q, v)
+    balls = _settled_balls(system, colliding(method, system, watched), start, q, v)
     if balls is not None:
         return _of_balls(*balls, (start, end), engine, why, is_traced, seen, most)
     initial_state.refuse_unheld(system, method)

@@ -10,6 +10,8 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from holonomy.motion.loops import pieces
 from holonomy.motion.loops.driver import Driver
+from holonomy.motion.methods.colliding_bodies import CollidingBodies
+from holonomy.motion.methods.event_driven import EventDriven
 from holonomy.motion.run.select import members, whole_of
 from holonomy.types import Numbers
 
@@ -78,11 +80,15 @@ def _rows(run: Run, times: np.ndarray, asker: str) -> dict[str, np.ndarray]:
     if run.system is None or run.method is None:
         return out | _loaded_rows(run, before, times)
     engine = "xla" if run.provenance.engine.startswith("xla") else None
-    driver = Driver(run.system, run.method, engine, run.watched)
+    own_way = isinstance(run.method, EventDriven | CollidingBodies)  # without a step that a driver could take
+    driver = None if own_way else Driver(run.system, run.method, engine, run.watched)
     for k in np.unique(before[off]):
         here = np.flatnonzero(off & (before == k))
         here = here[np.argsort(sign * times[here], kind="stable")]
-        found = _from_state(run, driver, int(k), times[here], sign * run.dt)
+        if driver is None:
+            found = _from_collisions(run, int(k), times[here])
+        else:
+            found = _from_state(run, driver, int(k), times[here], sign * run.dt)
         for name, values in found.items():
             out[name][here] = values
     return out
@@ -106,6 +112,27 @@ def _from_state(run: Run, driver: Driver, k: int, times: np.ndarray, dt: float) 
         if done < part.stop - at:
             break
     return missing
+
+
+def _from_collisions(run: Run, k: int, times: np.ndarray) -> dict[str, np.ndarray]:
+    """The same of balls whose collisions are found on the host: a run of its own from the saved state."""
+    from holonomy.motion.simulate import simulate
+
+    assert run.system is not None
+    options: dict[str, Any] = {"t0": float(run.t[k]), "dt": run.dt, "method": run.method, "throw": False}
+    unique, place = np.unique(times, return_inverse=True)
+    order = np.argsort(np.abs(unique - run.t[k]), kind="stable")
+    most = int(run.result.steps) + len(run.events) + 1
+    found = simulate(
+        run.system, run.q[k], run.v[k], float(unique[order[-1]]), save_at=unique[order], max_events=most, **options
+    )
+    rows = {}
+    for name in _ROWS:
+        values = np.asarray(getattr(found, name))
+        whole = np.full((len(unique), *values.shape[1:]), np.nan)
+        whole[order[: len(values)]] = values
+        rows[name] = whole[place]
+    return rows
 
 
 def _loaded_rows(run: Run, before: np.ndarray, times: np.ndarray) -> dict[str, np.ndarray]:
