@@ -21,6 +21,7 @@ from holonomy.motion.cluster_impacts import Impacts
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.loops.plain import Snapshot
 from holonomy.motion.methods.rattle_geodesic import pulled_by_sizes, sizes_violated
+from holonomy.spaces import Carried
 from holonomy.systems.bodies import World
 from holonomy.systems.bodies.ball_flight import Flight, Pair, neighbours, spread_of
 from holonomy.systems.contact.closeness import TOGETHER, of_squares
@@ -31,6 +32,8 @@ from holonomy.types import AnyArray
 _ALL_PAIRS = 48  # balls up to which every pair is listed, for the whole motion
 _LISTED = 14  # neighbours of a ball, about, within the reach of a list
 _NARROW = 0.5  # margin of a list at least, in radii of the largest ball
+_AWAY = 1.0  # distance of the centre from the origin, in radii, from which all balls are written near it again
+_REACH = 1.5  # way of a ball, in radii of the space, after which the place of all is looked at again
 RECORDED = 128  # coordinates up to which records of collisions hold the whole state
 
 Entry = tuple[float, int, int, int, int]
@@ -67,6 +70,11 @@ class Queue:
             if self.horizon >= until:
                 return None
             self.listed(max(self.horizon, self.now))
+
+    def written_anew(self, now: float, x: np.ndarray, u: np.ndarray) -> None:
+        """Go on from states in other arrays, those after an isometry."""
+        self.x, self.u, self.since[:] = x, u, now
+        self.listed(now)
 
     def listed(self, now: float) -> None:
         """Make the lists of neighbours at a time, and the queue of contacts until a ball may leave them."""
@@ -118,9 +126,8 @@ class Queue:
         if np.sum(closed) > 1:
             return self._collide_together(t, np.stack([first, second], axis=1)[closed], restitution)
         one = pair.of(np.flatnonzero(closed))
-        after = self.geometry.reflected(
-            one, (self.masses[first[closed][0]], self.masses[second[closed][0]]), restitution
-        )
+        (a,), (b,) = self.masses[first[closed]], self.masses[second[closed]]
+        after = self.geometry.reflected(one, (float(a), float(b)), restitution)
         self._set(first[closed], t, one.x, after[0])
         self._set(second[closed], t, one.y, after[1])
         self._renew(first, second, t)
@@ -226,6 +233,72 @@ def _looked(world: World, q: Any, v: Any) -> Any:
     return jax.vmap(one)(q, v)
 
 
+class Flying:
+    """A queue of balls of a world, with the isometry that carries them where they are far from the origin.
+
+    In hyperbolic space arrays lose the digits of what is far out, twice as many where velocities count. Before the
+    balls have gone further than `_REACH` they are written near the origin again, and their contacts found anew.
+    """
+
+    def __init__(self, world: World, q: AnyArray, v: AnyArray, end: float, sign: float):
+        geometry = world.flight
+        assert geometry is not None
+        self.world, self.geometry, self.sign = world, geometry, sign
+        self.carried = isinstance(world.space, Carried)
+        q, v = self._near(np.asarray(q), np.asarray(v))
+        x, u = self._rows(q, v)
+        radii = np.asarray(world.radii) / geometry.radius
+        self.queue = Queue(geometry, *geometry.on(x, u), radii, np.asarray(world.masses), end)
+        self.rest, self.since = q[x.size :], 0.0
+
+    def arrays(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """The configuration and the velocity at a time before the next contact."""
+        states = self.queue.states(t)
+        point, velocity = (self.geometry.radius * z.reshape(-1) for z in states)
+        return np.concatenate([point, self.rest]), np.concatenate([self.sign * velocity, np.zeros(len(self.rest))])
+
+    def next(self, until: float) -> Entry | None:
+        """The next contact up to a time."""
+        while True:
+            stop = min(until, self._until()) if self.carried else until
+            entry = self.queue.next(stop)
+            if entry is not None or stop >= until:
+                return entry
+            self._recentre(stop)
+
+    def _until(self) -> float:
+        """A time up to which no ball has gone further than `_REACH`."""
+        fastest = float(np.max(self.geometry.speeds(self.queue.x, self.queue.u), initial=0.0))
+        return self.since + _REACH / fastest if fastest > 0 else np.inf
+
+    def _recentre(self, t: float) -> None:
+        self.since = t
+        q, v = self.arrays(t)
+        near, moving = self._near(q, v)
+        if np.array_equal(near, q):
+            return
+        x, u = self._rows(near, moving)
+        self.rest = near[x.size :]
+        self.queue.written_anew(t, *self.geometry.on(x, u))
+
+    def _near(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if not self.carried:
+            return q, v
+        x, u = _recentred(self.world, q, v)
+        return np.asarray(x), np.asarray(u)
+
+    def _rows(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x, u = (self.world.points(z) / self.geometry.radius for z in (q, v))
+        return x, self.sign * u
+
+
+@eqx.filter_jit
+def _recentred(world: World, q: Any, v: Any) -> Any:
+    space = world.space
+    assert isinstance(space, Carried)
+    return jax.lax.cond(space.away(q) > _AWAY, lambda x, u: space.recentred(x, u), lambda x, u: (x, u), q, v)
+
+
 def fly(
     world: World, q: AnyArray, v: AnyArray, times: np.ndarray, t0: float, most: int, report: Callable[[float], object]
 ) -> tuple[np.ndarray, np.ndarray, Records, int, int]:
@@ -233,41 +306,30 @@ def fly(
 
     Times before t0 are reached by turning all velocities round, which undoes elastic collisions.
     """
-    geometry, size = world.flight, world.count * world.point_space.point_dim
-    assert geometry is not None
     assert world.restitution is not None
     sign = -1.0 if times[-1] < t0 else 1.0
-    x, u = (np.asarray(world.points(z)) / geometry.radius for z in (q, v))
-    radii = np.asarray(world.radii) / geometry.radius
     end = abs(float(times[-1]) - t0)
-    queue = Queue(geometry, *geometry.on(x, sign * u), radii, np.asarray(world.masses), end)
-    records, code = Records(world), int(Code.ok)
-    rest = np.asarray(q)[size:]
-
-    def arrays(t: float) -> tuple[np.ndarray, np.ndarray]:
-        point, velocity = queue.states(t)
-        point, velocity = (geometry.radius * z.reshape(-1) for z in (point, sign * velocity))
-        return np.concatenate([point, rest]), np.concatenate([velocity, np.zeros(len(rest))])
-
+    balls = Flying(world, q, v, end, sign)
+    records, code, none = Records(world), int(Code.ok), np.zeros(0)
     rows: list[tuple[np.ndarray, np.ndarray]] = []
     restitution = float(world.restitution)
     try:
         for time in np.abs(times - t0):
-            while code == Code.ok and (entry := queue.next(float(time))) is not None:
-                before = arrays(entry[0]) if records.whole else (rest, rest)
-                struck = queue.collide(entry, restitution)
-                after = arrays(entry[0])[1] if records.whole else rest
+            while code == Code.ok and (entry := balls.next(float(time))) is not None:
+                before = balls.arrays(entry[0]) if records.whole else (none, none)
+                struck = balls.queue.collide(entry, restitution)
+                after = balls.arrays(entry[0])[1] if records.whole else none
                 for both in struck:
                     records.add(entry[0], both, *before, after)
-                code = queue.code
+                code = balls.queue.code
                 if len(records.times) >= most:
                     code = int(Code.too_many_events)
             if code != Code.ok:
                 break
-            rows.append(arrays(float(time)))
+            rows.append(balls.arrays(float(time)))
             report(float(time) / end if end else 1.0)
     except KeyboardInterrupt:
         code = int(Code.interrupted)
     width = len(np.asarray(q))
     found = [np.array([row[n] for row in rows]).reshape(len(rows), width) for n in (0, 1)]
-    return found[0], found[1], records, code, queue.looked
+    return found[0], found[1], records, code, balls.queue.looked

@@ -192,3 +192,60 @@ def test_a_rack_is_broken_symmetrically():
     np.testing.assert_allclose(v[mirror] * [1.0, -1.0], v, rtol=0, atol=1e-9)
     np.testing.assert_allclose(np.sum(v, axis=0), [1.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(np.sum(v**2), 1.0, rtol=1e-12)
+
+
+def _on_a_line(direction, places, speeds):
+    """Points at these distances from the origin of H³ along a unit vector, and velocities along the line."""
+    along = lambda s: np.append(np.sinh(s) * np.array(direction), np.cosh(s))  # noqa: E731
+    rate = lambda s: np.append(np.cosh(s) * np.array(direction), np.sinh(s))  # noqa: E731
+    return np.array([along(s) for s in places]), np.array([w * rate(s) for s, w in zip(places, speeds, strict=True)])
+
+
+@pytest.mark.parametrize(("far", "direction"), [(12.0, (1, 0, 0)), (24.0, (0, 1, 0)), (60.0, (2 / 3, -2 / 3, 1 / 3))])
+def test_contacts_far_out_in_hyperbolic_space(far, direction):
+    """Four balls of other masses on one geodesic, which collide on their way out: at the times of a straight line, and
+    with distances that stay exact."""
+    places, radii, masses = np.array([-0.6, 0.0, 0.7, 1.2]), np.full(4, 0.05), np.array([2.0, 1.0, 0.5, 1.5])
+    speeds = 1.0 + np.array([2.0, 1.4, 0.8, 0.0]) / far
+    options = {"t_end": 3.0 * far, "dt": far}
+    flat = hl.World(hl.Euclidean(2), hl.Body(masses, radii=radii), collisions=True)
+    line = hl.simulate(flat, np.outer(places, [1.0, 0.0]), np.outer(speeds, [1.0, 0.0]), **options)
+    curved = hl.World(SPACES["H"], hl.Body(masses, radii=radii), collisions=True)
+    run = hl.simulate(curved, *_on_a_line(np.array(direction), places, speeds), **options)
+    assert len(line.events) == len(run.events) >= 3
+    assert np.max(line.events.t) > far
+    np.testing.assert_allclose(run.events.t, line.events.t, rtol=2e-11)
+    assert [e.name for e in run.events] == [e.name for e in line.events]
+    for pair in ((0, 1), (1, 2), (2, 3)):
+        np.testing.assert_allclose(run.distance(*pair), line.distance(*pair), rtol=0, atol=1e-9)
+    assert run.certificate.verdict == "good"
+
+
+def test_contacts_far_out_against_many_digits():
+    """Two balls whose geodesics converge, from arrays taken as exact: the contact at R = 12 in 50 digits."""
+    mp = pytest.importorskip("mpmath")
+    tilt = 0.1 / np.sinh(12.0)
+    (x, u), (y, w) = (
+        _on_a_line(d, [s], [c]) for d, s, c in (((1, 0, 0), 0.0, 1.03), ((np.cos(tilt), np.sin(tilt), 0), 0.5, 1.0))
+    )
+    world = hl.World(SPACES["H"], hl.Body([1.0, 1.0], radii=[0.1, 0.1]), collisions=True)
+    run = hl.simulate(world, np.concatenate([x, y]), np.concatenate([u, w]), 20.0, dt=20.0)
+    with mp.workdps(50):
+
+        def at(point, velocity, t):
+            s, r = ([mp.mpf(float(z)) for z in a[0][:3]] for a in (point, velocity))
+            h = mp.sqrt(1 + sum(z * z for z in s))
+            lift = sum(a * b for a, b in zip(s, r, strict=True)) / h
+            speed = mp.sqrt(sum(z * z for z in r) - lift**2)
+            return [
+                a * mp.cosh(speed * t) + b * mp.sinh(speed * t) / speed
+                for a, b in zip([*s, h], [*r, lift], strict=True)
+            ]
+
+        def gap(t):
+            a, b = at(x, u, t), at(y, w, t)
+            return a[3] * b[3] - sum(p * q for p, q in zip(a[:3], b[:3], strict=True)) - mp.cosh(mp.mpf("0.2"))
+
+        contact = float(mp.findroot(gap, float(run.events.t[0])))
+    assert contact > 9.0
+    np.testing.assert_allclose(run.events.t[0], contact, rtol=0, atol=1e-8)

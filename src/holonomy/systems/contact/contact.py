@@ -177,9 +177,8 @@ def settle(
     now = _walls(local, t, y, w)
     c, r = given.facing
     slope, weight, scale = _scales(now)
-    sizes = given.of_near(_sizes(given.walls, place))
-    shut = jnp.concatenate([local.gaps(t, y) <= TOGETHER * sizes * slope[:c], jnp.ones(r, bool)])
-    closed = shut | was | met
+    room = TOGETHER * given.of_near(_sizes(given.walls, place)) * slope[:c]
+    closed = jnp.concatenate([local.gaps(t, y) <= room, jnp.ones(r, bool)]) | was | met
     e = jnp.concatenate([jnp.asarray(given.of_near(walls.restitution), q.dtype), jnp.zeros(r, q.dtype)])
     speed = _size(now.mass, w)
     hit = impact.impact(now.how, way * now.rates, closed, e, speed, walls.law)
