@@ -153,3 +153,33 @@ def test_what_colliding_bodies_cannot_do_is_said():
         hl.Stepper(world, hl.Splitting(4), 0.1).start(0.0, points, velocities)
     with pytest.raises(ValueError, match=r"with an interaction.* up to 40 balls"):
         hl.World(space, body, interaction=lambda d, m1, m2: 0.1 * d, collisions=True)
+
+
+def test_states_between_saved_times_of_balls_that_collide():
+    """`run(t)`, forwards and backwards, for free balls and for bodies: what a run that saves these times has."""
+    free = hl.World(hl.Euclidean(2), [hl.Body([1.0], radii=[0.1])] * 2, collisions=True)
+    pairs = [hl.Body([1.0, 1.0], springs=[(0, 1, 10.0, 0.4)], radii=[0.1, 0.1])] * 2
+    joined = hl.World(hl.Euclidean(2), pairs, collisions=True)
+    x, v = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 0.0]])
+    many = np.array([[0.0, 0.0], [0.4, 0.0], [1.0, 0.0], [1.4, 0.0]])
+    wanted = np.array([1.23, 0.0, 0.35, 0.95])
+    for world, start, dt in ((free, (x, v), 0.5), (joined, (many, np.repeat(v, 2, axis=0)), 0.05)):
+        for end in (1.5, -1.5):
+            run = hl.simulate(world, *start, end, dt=dt)
+            times = np.copysign(wanted, end)
+            exact = hl.simulate(world, *start, end, dt=dt, save_at=np.sort(np.abs(times)) * np.sign(end))
+            q, u = run(times)
+            rows = np.argsort(np.argsort(np.abs(times)))
+            np.testing.assert_allclose(q, np.asarray(exact.q)[rows], rtol=0, atol=1e-6 if dt < 0.1 else 1e-13)
+            np.testing.assert_allclose(u, np.asarray(exact.v)[rows], rtol=0, atol=1e-5 if dt < 0.1 else 1e-13)
+    assert run.provenance.method.startswith("Splitting(4)")
+
+
+def test_few_balls_are_walls_where_events_are_watched():
+    """Free balls and bodies have events, by the method whose steps can be watched, with the same motion."""
+    free = hl.World(hl.Euclidean(2), [hl.Body([1.0], radii=[0.1])] * 2, collisions=True)
+    start = [[0.0, 0.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 0.0]]
+    watched = hl.simulate(free, *start, 1.5, dt=0.1, events=[hl.Event(lambda t, q, v: q[0] - 0.3)])
+    assert watched.provenance.method.startswith("Rattle(4)")
+    np.testing.assert_allclose(watched.events.t, [0.3, 0.8], atol=1e-12)
+    np.testing.assert_allclose(watched.q[-1], hl.simulate(free, *start, 1.5, dt=0.1).q[-1], atol=1e-12)

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
+from holonomy.motion.drive import drive
 from holonomy.motion.loops import pieces
 from holonomy.motion.loops.driver import Driver
 from holonomy.motion.methods.colliding_bodies import CollidingBodies
 from holonomy.motion.methods.event_driven import EventDriven
+from holonomy.motion.problem import problem
 from holonomy.motion.run.select import members, whole_of
+from holonomy.motion.save_times import plan
 from holonomy.types import Numbers
 
 if TYPE_CHECKING:
@@ -116,19 +119,15 @@ def _from_state(run: Run, driver: Driver, k: int, times: np.ndarray, dt: float) 
 
 def _from_collisions(run: Run, k: int, times: np.ndarray) -> dict[str, np.ndarray]:
     """The same of balls whose collisions are found on the host: a run of its own from the saved state."""
-    from holonomy.motion.simulate import simulate
-
     assert run.system is not None
-    options: dict[str, Any] = {"t0": float(run.t[k]), "dt": run.dt, "method": run.method, "throw": False}
     unique, place = np.unique(times, return_inverse=True)
     order = np.argsort(np.abs(unique - run.t[k]), kind="stable")
-    most = int(run.result.steps) + len(run.events) + 1
-    found = simulate(
-        run.system, run.q[k], run.v[k], float(unique[order[-1]]), save_at=unique[order], max_events=most, **options
-    )
+    t0, end, most = float(run.t[k]), float(unique[order[-1]]), int(run.result.steps) + len(run.events) + 1
+    given = problem(run.system, run.q[k], run.v[k], end, run.dt, run.method, None, t0, 1, (), most)
+    found = drive(given, plan(given.t0, given.t_end, run.dt, 1, unique[order]), None).rows.columns()
     rows = {}
     for name in _ROWS:
-        values = np.asarray(getattr(found, name))
+        values = np.asarray(found[name])
         whole = np.full((len(unique), *values.shape[1:]), np.nan)
         whole[order[: len(values)]] = values
         rows[name] = whole[place]
