@@ -8,19 +8,24 @@ export interface Verdict {
   readonly reason: string;
 }
 
-type Seen = Pick<Frame, "drift" | "energy">;
+type Seen = Pick<Frame, "drift" | "energy"> & { readonly time?: number };
 
 /** The verdict on a frame. The drift is compared with the energy at the start of the motion and the kinetic energy now. */
 export function verdictOn(
   frame: Seen | null | undefined,
   view: Pick<LabView, "energies">,
-  certificate: Pick<CertificateView, "drift_limit"> | null | undefined,
+  certificate: (Pick<CertificateView, "drift_limit"> & { readonly known_until?: number | null }) | null | undefined,
 ): Verdict {
   if (!frame || !certificate) return { word: "–", reason: "" };
   const value = (index: number) => (index < 0 ? 0 : (frame.energy[index] ?? 0));
   const total = value(view.energies.findIndex((energy) => energy.total));
   const kinetic = value(view.energies.findIndex((energy) => energy.name === "kinetic"));
   if (!Number.isFinite(frame.drift)) return { word: "failed", reason: t("The energy became infinite or not a number.") };
+  const known = certificate.known_until ?? null;
+  if (known !== null && frame.time !== undefined && frame.time > known) {
+    const reason = t("From t = {} on small errors have grown until this is one of many possible motions.", known.toPrecision(4));
+    return { word: "doubtful", reason };
+  }
   const limit = certificate.drift_limit;
   const scale = Math.max(Math.abs(total - frame.drift), Math.abs(kinetic));
   if (limit === null || Math.abs(frame.drift) <= limit * scale) return { word: "good", reason: "" };

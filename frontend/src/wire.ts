@@ -242,6 +242,8 @@ export interface CertificateView {
   readonly note: string;
   /** Energy drift, relative to the energy, beyond which the motion is doubtful; null where energy is not conserved. */
   readonly drift_limit: number | null;
+  /** The time from which on errors of rounding are no longer small; null where there is none or it is not known. */
+  readonly known_until: number | null;
 }
 
 /** Why the settings that are shown make no motion, for as long as they do not: time is held meanwhile. */

@@ -54,7 +54,7 @@ function head(count: number): Head {
     texts: {},
     extents: [2],
     radii: [0.1],
-    certificate: { engine: "", method: "", traits: [], note: "", drift_limit: null },
+    certificate: { engine: "", method: "", traits: [], note: "", drift_limit: null, known_until: null },
     undo: null,
     redo: null,
   };

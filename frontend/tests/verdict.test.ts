@@ -30,6 +30,14 @@ test("where energy is not conserved a drift is no error, but infinity is", () =>
   expect(verdictOn({ drift: Number.NaN, energy: energies(1, 2, Number.NaN) }, view, damped).word).toBe("failed");
 });
 
+test("a motion is doubtful once small errors have grown to its size", () => {
+  const chaotic = { drift_limit: 0.01, known_until: 9.5 };
+  const at = (time: number) => verdictOn({ drift: 0, energy: energies(1, 2, 3), time }, view, chaotic);
+  expect(at(9).word).toBe("good");
+  expect(at(10).word).toBe("doubtful");
+  expect(at(10).reason).toContain("From t = 9.500 on");
+});
+
 test("before the first frame there is no verdict", () => {
   expect(verdictOn(null, view, { drift_limit: 0.01 }).word).toBe("–");
 });

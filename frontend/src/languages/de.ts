@@ -203,6 +203,8 @@ const PAGE: Readonly<Record<string, string>> = {
   "whether the machine computes as fast as time should run; where it cannot, the motion is slower than asked, and none of it is left out.":
     "ob der Rechner so schnell rechnet, wie die Zeit laufen soll; wo nicht, ist die Bewegung langsamer als verlangt, und nichts davon wird ausgelassen.",
   "The energy became infinite or not a number.": "Die Energie wurde unendlich oder keine Zahl.",
+  "From t = {} on small errors have grown until this is one of many possible motions.":
+    "Ab t = {} sind kleine Fehler so weit gewachsen, dass dies eine von vielen möglichen Bewegungen ist.",
   "The energy of a conservative system drifted by {} times its size. Reduce the step.":
     "Die Energie eines konservativen Systems ist um das {}-Fache ihrer Größe gedriftet. Verkleinern Sie den Schritt.",
   "The energy of a conservative system drifted by all of its size. Reduce the step.":

@@ -6,7 +6,19 @@ import type { History } from "../history";
 import { pixelRatio } from "../picture/picture";
 import { type Curve, shownValue, valuesOf } from "./curve";
 import { type Drawn, drawnNow, type Moved, moved, type Seam, seamOf } from "./drawn";
-import { allLogarithmic, type Box, commonPeriod, dot, frameOf, type Look, type Plotted, paintAxes, paintCurves, projection } from "./paint";
+import {
+  allLogarithmic,
+  type Box,
+  commonPeriod,
+  dot,
+  frameOf,
+  type Look,
+  type Plotted,
+  paintAxes,
+  paintCurves,
+  projection,
+  shadeFrom,
+} from "./paint";
 import { extremes, powerRange, type Range, roundRange, timeRange } from "./range";
 import type { Section } from "./section";
 
@@ -45,6 +57,8 @@ export class Chart {
   #spec: ChartSpec = { curves: [], seconds: 1, unit: 1, sections: null };
   #size = { width: 0, height: 0, ratio: 1, type: 1 };
   #now = 0;
+  /** The time after which the motion is one of many possible ones, shaded over the time; null where there is none. */
+  known: number | null = null;
   #pointer: readonly [number, number] | null = null;
 
   constructor(
@@ -106,6 +120,7 @@ export class Chart {
     const seam = this.#seam(plotted, box);
     this.#pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.#pen.clearRect(0, 0, width, height);
+    if (time && this.known !== null) shadeFrom(this.#pen, this.known, plotted, box, look);
     if (time) paintAxes(this.#pen, plotted, box, look); // other axes stand still
     this.#showPast(box, pixels, seam.x);
     paintCurves(this.#pen, this.history, { ...plotted, start: seam.row }, box, "new", seam.x);

@@ -95,6 +95,15 @@ export function numbersOf(variables: readonly Variable[], range: Range, room: nu
   return { values: whole, texts: whole.map(power) };
 }
 
+/** Shade what is later than a time. */
+export function shadeFrom(pen: Pen, time: number, { ranges }: Plotted, box: Box, { palette }: Look): void {
+  const right = box.left + box.width;
+  const from = Math.max(box.left, projection(box, ranges).x(time));
+  if (!(from < right)) return;
+  pen.fillStyle = palette.grid;
+  pen.fillRect(from, box.top, right - from, box.height);
+}
+
 export function paintAxes(pen: Pen, { curves, ranges }: Plotted, box: Box, { palette, size, names }: Look): void {
   const { left, top, width, height } = box;
   const to = projection(box, ranges);

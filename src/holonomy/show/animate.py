@@ -12,8 +12,9 @@ from jaxtyping import Float
 
 from holonomy.extras import require
 from holonomy.files import whole
+from holonomy.motion.run.known_until import noise_from
 from holonomy.motion.run.positions import ORIGIN, Drawn, chain, drawn
-from holonomy.show.known import SAID, known_until
+from holonomy.show.known import SAID
 from holonomy.show.style import style
 from holonomy.viewer.palette import DARK, LIGHT, Palette
 
@@ -59,7 +60,7 @@ def animate(
     moved = drawn(run.resample(times))
     assert moved is not None  # it was known of the same run
     joined = picture.rods if rods is None else chain(picture.x.shape[1]) if rods else ()
-    since = known_until(run)
+    since = noise_from(run)
     known = np.full(len(times), True) if since is None else np.abs(times - times[0]) <= abs(since - times[0])
     frames = _frames(times, known, Drawn(moved.x, joined, picture.note), size, DARK if dark else LIGHT)
     return write(target, frames, fps)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from holonomy.motion.run.known_until import growth_along
+from holonomy.motion.run.known_until import noise_from
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,15 +15,9 @@ SAID = "one of many possible motions"
 """What pictures say of the states after that time."""
 
 
-def known_until(run: Run) -> float | None:
-    """The time after which errors of rounding are no longer small; None where there is none in the run."""
-    found = None if np.ndim(run.t) > 1 else growth_along(run)
-    return found.known_until if found is not None and found.reason else None
-
-
 def shade(axes: Axes, run: Run) -> None:
     """Shade what follows that time on axes over the time."""
-    since = known_until(run)
+    since = noise_from(run)
     if since is None:
         return
     end = float(run.t[-1])

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from holonomy.energy_drift import DRIFT_LIMIT
+from holonomy.motion.run.known_until import noise_from
 from holonomy.motion.run.positions import ORIGIN, Drawn
 from holonomy.notation import KINDS, QUANTITIES, rate_symbol, symbol
 
@@ -247,4 +248,4 @@ def certificate(run: Run, note: str) -> messages.CertificateView:
     if known.constraints:
         traits.append(f"largest violation of a constraint {known.violation:.1e}")
     limit = DRIFT_LIMIT if run.provenance.conservative else None
-    return messages.CertificateView(known.engine, known.method, tuple(traits), note, limit)
+    return messages.CertificateView(known.engine, known.method, tuple(traits), note, limit, noise_from(run))

@@ -7,6 +7,7 @@ import pytest
 from tests.motion.examples import double_pendulum
 
 import holonomy as hl
+from holonomy.viewer import describe_run
 
 _METHOD = hl.Gauss(3)
 
@@ -42,7 +43,7 @@ def test_where_rounding_decides_no_smaller_step_is_asked_for() -> None:
     assert " dt" not in reason
 
 
-def test_pictures_shade_what_is_not_known(tmp_path) -> None:
+def test_pictures_shade_what_is_not_known() -> None:
     run, regular = _run(1.0), _run(0.05)
     known = run.certificate.known_until
     assert known is not None
@@ -51,6 +52,8 @@ def test_pictures_shade_what_is_not_known(tmp_path) -> None:
     assert shaded.get_extents().x0 == pytest.approx(axes.transData.transform((known, 0.0))[0])
     assert "one of many possible motions" in {text.get_text() for text in axes.texts}
     assert not regular.plot("theta1").axes[0].patches
+    assert describe_run.certificate(run, "").known_until == known  # which replays shade
+    assert describe_run.certificate(regular, "").known_until is None
     assert not run[:50].plot("theta1").axes[0].patches
 
 

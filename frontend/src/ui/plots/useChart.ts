@@ -35,6 +35,7 @@ export function useChart(view: LabView, spec: ChartSpec, fontSize?: number): { r
     let later: ReturnType<typeof setTimeout> | undefined;
     const draw = (time: number): void => {
       const before = performance.now();
+      drawn.known = studio.controls.value?.certificate.known_until ?? null;
       drawn.draw(time);
       place.dataset.rows = String(drawn.rows);
       place.dataset.points = String(drawn.points);

@@ -111,6 +111,12 @@ def asked(run: Run) -> float:
     return found.known_until
 
 
+def noise_from(run: Run) -> float | None:
+    """The time after which errors that grow are no longer small, for pictures; None where there is none in the run."""
+    found = None if np.ndim(run.t) > 1 else growth_along(run)
+    return found.known_until if found is not None and found.reason else None
+
+
 def in_words(run: Run) -> tuple[str, ...]:
     """The growth of errors along a run for its file; empty where it is not looked at."""
     found = growth_along(run)

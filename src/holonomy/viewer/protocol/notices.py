@@ -300,6 +300,8 @@ class CertificateView:
     """Why a number is to be taken with care; empty when there is no reason."""
     drift_limit: float | None
     """Energy drift, relative to the energy, beyond which the motion is doubtful; null where energy is not conserved."""
+    known_until: float | None = None
+    """The time from which on errors of rounding are no longer small; null where there is none or it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
