@@ -97,6 +97,20 @@ def test_units_and_origins_do_not_matter(unit) -> None:
     assert error < 1e-9
 
 
+@pytest.mark.proof
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_the_comparison_gives_no_false_alarm(unit) -> None:
+    """States that are drawn at 1 are far out in these units, and one coordinate is 1e18 times slower than the other."""
+    system = hl.System.from_lagrangian(
+        lambda t, q, v: 0.5e-12 * ((v[0] / unit) ** 2 + (1 + (q[0] / unit) ** 2) * v[1] ** 2), ("x", "y")
+    )
+    assert "from 3 starts" in hl.routh(system, {"y": 0.7e-12}).checked
+    deep = hl.System.from_lagrangian(
+        lambda t, q, v: 0.5 * (v[0] ** 2 + q[0] ** 2 * v[1] ** 2) + 1e20 / q[0], ("r", "a")
+    )
+    assert "from 3 starts" in hl.routh(deep, {"a": unit}).checked
+
+
 def test_what_is_refused_and_why() -> None:
     along = free().forced(lambda t, q, v: jnp.stack([0.0 * t, sin(q[0])]))
     with pytest.raises(ValueError, match=r"'y' is not cyclic.*the force may act along y"):
