@@ -79,7 +79,7 @@ def test_degenerate_potentials(general, name) -> None:
 def test_units_and_origins_do_not_matter(general, origin, scale, m, unit) -> None:
     """Newton's method comes to a degenerate point slowly and stops before it; that is known and counts."""
     at = np.array(origin)
-    for name in ("x³", "x⁴", "-x⁴", "x⁴ + y⁴", "monkey saddle", "(x - y²)² + y⁶"):
+    for name in ("x³", "-x⁴", "x⁴ + y⁴", "(x - y²)² + y⁶"):
         terms, stability, order, soft = CASES[name]
         system = with_potential(general, terms, origin=at, scale=scale, m=m, unit=unit)
         found = hl.equilibria(system, [at + np.array([0.1, 0.07]) / scale, at, at - np.array([0.02, 0.03]) / scale])
@@ -101,7 +101,7 @@ def test_no_verdict_contradicts_the_potential(general) -> None:
     rng = np.random.default_rng(5)
     counted = {"stable": 0, "unstable": 0, "undecided": 0}
     angles = np.linspace(0, 2 * np.pi, 4001)
-    for k in range(60):
+    for k in range(40):
         degree = (2, 3, 4, 4, 6)[k % 5]
         terms = {}
         for i, j in POWERS:
@@ -126,8 +126,8 @@ def test_no_verdict_contradicts_the_potential(general) -> None:
             assert np.all(lowest > 0), (terms, found.reason)
         if found.stability == "unstable":
             assert np.min(lowest) < 0, (terms, found.reason)
-    assert counted["stable"] > 10
-    assert counted["unstable"] > 20
+    assert counted["stable"] > 8
+    assert counted["unstable"] > 12
 
 
 def test_forces_that_depend_on_velocities(general) -> None:
@@ -312,3 +312,15 @@ def test_double_frequencies_have_a_space_of_shapes() -> None:
     assert "double" in repr(found)
     np.testing.assert_allclose(found.shapes.T @ found.shapes, np.eye(3), atol=1e-12)
     np.testing.assert_allclose(found.shapes[:, 1], np.array([2, -1, -1]) / np.sqrt(6), atol=1e-12)
+
+
+def test_a_pole_of_coordinates_is_no_family() -> None:
+    """At the bottom of a spherical pendulum the longitude has no mass, in any unit."""
+    for unit in (1e-9, 1.0):
+        pendulum = hl.System.from_lagrangian(
+            lambda t, q, v: unit * (0.5 * (v[0] ** 2 + jnp.sin(q[0]) ** 2 * v[1] ** 2) + 9.81 * jnp.cos(q[0])),  # noqa: B023
+            coordinates={"theta": "angle", "phi": "angle"},
+        )
+        for guess in ([0.1, 0.3], [3.0, 0.3]):
+            with pytest.raises(ValueError, match="along 1 phi costs no kinetic energy"):
+                hl.equilibria(pendulum, [guess])

@@ -11,6 +11,7 @@ from holonomy.symmetry.rest import Rest, at_rest, moved, shown
 from holonomy.systems import System
 
 _STEPS: Final = 200  # of Newton's method, which is slow where the equilibrium is degenerate
+_STALLED: Final = 20  # steps without progress after which a search is given up
 _HALVINGS: Final = 30  # of one step
 _FOUND: Final = 1e-11  # of the force that a displacement of the size of the search makes: the force that is left
 _VIOLATED: Final = 1e-6  # of the size of the search: how far positions that contradict each other are apart
@@ -42,8 +43,8 @@ def newton(system: System, guess: np.ndarray, steps: int = _STEPS) -> Found | st
     """An equilibrium with its multipliers and the force that is left, or a sentence that says why there is none."""
     q, multipliers, polished = guess, None, 0
     scale = np.zeros(system.space.dim)
-    state = None
-    for _ in range(steps):
+    state, least, last = None, np.inf, 0
+    for count in range(steps):
         rest = at_rest(system, q)
         if not np.all(np.isfinite(rest.force)) or not np.all(np.isfinite(rest.slope)):
             return f"from {shown(guess)} the search came to {shown(q)}, where the forces are not finite."
@@ -59,6 +60,11 @@ def newton(system: System, guess: np.ndarray, steps: int = _STEPS) -> Found | st
         else:
             scale = np.maximum(scale, 1.0)
         done = _small(state, scale)
+        miss = _miss(state, scale)
+        if miss < 0.5 * least:
+            least, last = miss, count
+        elif count - last > _STALLED:  # towards a degenerate equilibrium each step leaves less than half
+            break
         if done and polished >= _POLISH:
             break
         ahead = _ahead(system, q, multipliers, state, scale, done)
@@ -82,6 +88,12 @@ def _state(rest: Rest, multipliers: np.ndarray) -> _State:
 def _limits(state: _State, scale: np.ndarray) -> np.ndarray:
     """The change of each condition over a displacement of the size of the search."""
     return np.max(np.abs(state.matrix[:, : state.forces]) * scale, axis=1, initial=0.0)
+
+
+def _miss(state: _State, scale: np.ndarray) -> float:
+    """How much is left of the conditions, as a part of their change over the search."""
+    limits = _limits(state, scale)
+    return float(np.max(np.abs(state.left) / np.where(limits > 0, limits, 1.0), initial=0.0))
 
 
 def _small(state: _State, scale: np.ndarray) -> bool:

@@ -17,6 +17,7 @@ from holonomy.systems import System, lagrangian
 from holonomy.types import Tree
 
 _RANK = 1e-9
+_BESIDE = 1e-7  # of the coordinates: a displacement over which a mass does not change much
 _SAID = 1e-6  # of the largest: components of a direction below are not named
 
 
@@ -147,6 +148,7 @@ def linear(system: System, q: np.ndarray, multipliers: np.ndarray) -> Linear:
         _, sizes, right = np.linalg.svd(normals / np.where(size > 0, size, 1.0)[:, None])
         free = right[int(np.sum(sizes > _RANK)) :].T
     along = free.T @ mass @ free
+    _refuse_singular_coordinates(system, q, multipliers, mass)
     scale = np.sqrt(np.maximum(np.abs(np.diag(along)), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(along / np.outer(scale, scale))
     if len(values) and np.min(np.abs(values)) <= _RANK * np.max(np.abs(values)):
@@ -156,6 +158,25 @@ def linear(system: System, q: np.ndarray, multipliers: np.ndarray) -> Linear:
             "costs no kinetic energy, so motions near this configuration are not determined."
         )
     return Linear(mass, damping, spring, free, frame)
+
+
+def _refuse_singular_coordinates(system: System, q: np.ndarray, multipliers: np.ndarray, mass: np.ndarray) -> None:
+    """Raise where the mass of a coordinate is zero at the point alone, as that of the longitude is at a pole.
+
+    Its size does not tell, since coordinates have units, but its change over a tiny displacement does.
+    """
+    if not system.flat:
+        return
+    beside = q + _BESIDE * (1.0 - 2.0 * (np.arange(len(q)) % 2)) * np.where(q != 0, np.abs(q), 1.0)
+    there = np.asarray(_linear_parts(system, jnp.asarray(beside), jnp.asarray(multipliers))[0])
+    here, change = np.diag(mass), np.abs(np.diag(there) - np.diag(mass))
+    singular = (np.abs(here) < 1e-3 * change) & np.isfinite(change)
+    if np.any(singular):
+        raise ValueError(
+            f"The mass matrix is singular at q = {shown(q)}: the velocity "
+            f"{combination(system, singular.astype(float))} costs no kinetic energy there, so motions near this "
+            "configuration are not determined. Choose other coordinates, or a space without such places."
+        )
 
 
 def combination(system: System, weights: np.ndarray) -> str:
