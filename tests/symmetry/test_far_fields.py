@@ -55,6 +55,7 @@ def test_the_field_that_stays_is_the_right_one() -> None:
     assert abs(np.dot(ring.fields[0](q), q)) < 1e-7 * np.linalg.norm(ring.fields[0](q)) * np.linalg.norm(q)
 
 
+@pytest.mark.proof
 def test_regions_masses_and_magnetic_fields() -> None:
     half = plane(LEFT["half a plane"][0])
     near = hl.killing(half, where={"x": (-9.0, 4.0)})

@@ -237,6 +237,7 @@ def test_whether_jacobi_s_integral_is_the_energy() -> None:
     assert "need not be the energy" in str(hl.jacobi_integral(turning))
 
 
+@pytest.mark.proof
 def test_random_round_systems_are_found_round_and_others_are_not() -> None:
     """Thirty random potentials of the radius and of one more function: turned, and by odd units."""
     generator = np.random.default_rng(7)
