@@ -79,6 +79,8 @@ def test_the_shipped_hoop_turns_where_its_own_plot_shows(hoop) -> None:
     period = independent_period(lambda q: well(start) - well(q), lambda q: 1, start, top)
     assert found.period == pytest.approx(period, rel=1e-12)
     assert found.period == pytest.approx(3.350132016688751, rel=1e-12)
+    below, beside = hl.equilibria(hoop, [[0.1], [0.9]])
+    assert (below.stability, beside.stability) == ("unstable", "stable")
     run = hl.simulate(hoop, [0.1], [0.0], found.period, dt=0.005, method=hl.Gauss(3))
     np.testing.assert_allclose([run.q[-1, 0], run.v[-1, 0]], [0.1, 0.0], atol=1e-9)
     assert np.ptp(h.along(run)) < 1e-11

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from holonomy.symmetry import find_rest
+from holonomy.symmetry.dependence import depends_on
 from holonomy.symmetry.find_rest import Found
 from holonomy.symmetry.rest import combination, linear, other_times, shown, walls
 from holonomy.symmetry.stability import Verdict, judged
@@ -127,7 +128,7 @@ def _allowed(system: System, at: Found | str) -> Found | str:
         limit = _MOVES * np.max(np.abs(slopes), axis=1) * max(float(np.max(np.abs(at.q))), 1e-300)
         if np.any(gaps < -limit):
             return f"at {shown(at.q)} forces balance, but a unilateral constraint is violated there."
-    times = _TIMES[:1] if system.autonomous else _TIMES
+    times = _TIMES[:1] if _timeless(system) else _TIMES
     for time, (force, normals, gap, rates) in zip(times, other_times(system, at.q, times), strict=True):
         held = np.linalg.lstsq(normals.T, -force, rcond=None)[0] if len(normals) else np.zeros(0)
         left = force + normals.T @ held
@@ -139,13 +140,18 @@ def _allowed(system: System, at: Found | str) -> Found | str:
     return at
 
 
+def _timeless(system: System) -> bool:
+    """Whether nothing depends on the time, which may cancel as on a turning hoop."""
+    return system.autonomous or not any(one.time for one in depends_on(system))
+
+
 def _equilibrium(system: System, at: Found) -> tuple[Equilibrium, float]:
     """The equilibrium, and how far off it may be."""
     verdict = judged(system, at.q, at.multipliers)
     stability, reason, family = verdict.stability, verdict.reason, None
     if verdict.family is not None:
         family, stability, reason = _family(system, at, verdict)
-    if not system.autonomous:
+    if not _timeless(system):
         stability = "undecided"
         reason = f"the system depends on the time; it rests there at the {len(_TIMES)} times looked at"
     elif stability == "unstable" and system.constraints.walls.ratchets:
