@@ -236,17 +236,17 @@ describe("the hand", () => {
 
 describe("settings", () => {
   withPage("colour the sphere by K or by |II|², with numbers on the scale", async (page) => {
-    assert.match(await surface(page), /^K /);
+    await until(page, async () => /^K /.test((await surface(page)) ?? ""), "the sphere should be coloured by K");
     const key = sphere(page).locator(".key.colours");
     assert.match(await key.getAttribute("aria-label"), /^Colours: Gaussian curvature from .* to /);
     const first = await sphere(page).screenshot();
     await page.getByText("|II|²", { exact: true }).click();
-    await page.waitForFunction(() => document.querySelector('[data-stage="1"]').dataset.surface.startsWith("|II|²"));
+    await page.waitForFunction(() => document.querySelector('[data-stage="1"]').dataset.surface?.startsWith("|II|²"));
     await settled(page);
-    assert.match(await key.getAttribute("aria-label"), /^Colours: Total bending/);
+    await until(page, async () => /^Colours: Total bending/.test(await key.getAttribute("aria-label")), "its key should say so");
     await another(page, first);
     await button(page, "Undo");
-    await page.waitForFunction(() => document.querySelector('[data-stage="1"]').dataset.surface.startsWith("K"));
+    await page.waitForFunction(() => document.querySelector('[data-stage="1"]').dataset.surface?.startsWith("K"));
   });
 
   withPage("of base and masses change colours and motion at once, and compile nothing", async (page) => {

@@ -377,11 +377,11 @@ class SessionThread:
             return
         self._look()
         current = dict(self._answers.current)
+        # computed before the lab and the controls are said, for which the page takes away what it has
+        behind = [] if simulation.still else list(self._behind(simulation, current))
         if simulation.revision != self._revision:
             self._revision = simulation.revision
             outbox.say(messages.Lab(simulation.view))
-        # computed before the controls are said, by whose numbers the page takes away what it has
-        behind = [] if simulation.still else list(self._behind(simulation, current))
         if self._changed or current != self._told:
             self._changed = False
             outbox.say(replace(simulation.controls(), current=current))
