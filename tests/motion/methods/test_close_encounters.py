@@ -21,8 +21,8 @@ def test_a_comet_returns_ten_times():
 def test_burraus_three_bodies_part():
     """The masses 3, 4, 5 from rest at the corners of their triangle: after t = 60 the lightest leaves the other two.
 
-    Against Taylor series up to t = 45. Close passages magnify rounding a million times by then, and to about 0.3 at
-    t = 70, differently in each version of JAX; from there on only the laws are asked for.
+    Against Taylor series up to t = 45. Close passages magnify errors a million times by then, and to about 0.3 at
+    t = 70, differently in each version of JAX; from there on only the laws are asked for, and the certificate says so.
     """
     m = np.array([3.0, 4.0, 5.0])
 
@@ -35,8 +35,12 @@ def test_burraus_three_bodies_part():
     start = [1.0, 3.0, -2.0, -1.0, 1.0, -1.0], np.zeros(6)
     run = hl.simulate(bodies, *start, 70.0, dt=0.5)
     other = hl.simulate(bodies, *start, 70.0, dt=0.5, method=hl.Taylor())
-    assert run.certificate.verdict.startswith("good")
-    assert run.certificate.energy_drift_relative < 1e-7
+    found = run.certificate
+    assert found.verdict == "doubtful"
+    assert "one of many possible motions" in found.reasons[-1]
+    assert found.known_until is not None
+    assert 45.0 < found.known_until < 65.0
+    assert found.energy_drift_relative < 1e-7
     np.testing.assert_allclose(run.q[:91], other.q[:91], atol=1e-3)
     x = np.asarray(run.q[-1]).reshape(3, 2)
     assert np.linalg.norm(x[1] - x[2]) < 2 < 20 < np.linalg.norm(x[0] - x[1])

@@ -57,6 +57,7 @@ _SHAPE = 33  # more states of the repetition, for the range of motion of runs wi
 _SHARPEST = 3  # steps in which the motion changes most, that are refined
 _SHARP = 0.1  # change within a step, in units of the range of motion, above which it is refined
 _FEW_ROWS = 16  # saved states, below which steps from them do not show the whole run
+_AWAY = 8.0  # last places by which a start is moved where rounding is the only error
 _ROUNDED = 8.0  # last places of a position that a step may round away
 _FAR = 10.0  # error, in units of the limit, that is too large at a single state
 _PARTS = (2, 5, 13, 34, 89)  # in which a step is taken again: numbers with no common factors
@@ -170,6 +171,11 @@ class _Again:
         engine = None if self.native or isinstance(method, AbstractHostMethod) else "xla"
         return None if method is None else Driver(self.driver.system, method, engine, self.run.watched)
 
+    @property
+    def exact(self) -> bool:
+        """Whether no step is in error but by rounding, so that shorter ones do not tell."""
+        return self.driver.method.properties.to_round_off
+
     # ── The whole run ────────────────────────────────────────────────────────────────────────────────
 
     def whole(self) -> StateError:
@@ -180,6 +186,7 @@ class _Again:
         marks = t[0] + self.h * np.unique(np.linspace(1, self.steps, _COMPARED if few else _SHAPE).astype(int))
         times = sign * np.unique(sign * np.concatenate([t[rows], marks[sign * marks < sign * t[rows[-1]]]]))
         finer = "shorter steps" if self.tighter is None else "a tighter tolerance"
+        finer = "a start some roundings away" if self.exact else finer
         fine = self._driven(self.tighter or self.driver, GOLDEN, times)
         if few:
             coarse, at = self._driven(self.driver, 1.0, times)[: len(fine)], times
@@ -212,6 +219,8 @@ class _Again:
         watched = None if not driver.watched.count else driver.watched
         most = max(1000, 2 * len(run.events))
         q, v = np.asarray(run.q[0]), np.asarray(run.v[0])
+        if self.exact and ratio != 1.0:
+            q, v = (x * (1.0 + _AWAY * float(np.finfo(float).eps)) for x in (q, v))
         given = (run.system, method, q, v, start, end, False, engine, run.provenance, watched, most)
         return np.asarray(drive(Problem(*given), rows, None).rows.q)  # pyright: ignore[reportArgumentType]
 
@@ -291,7 +300,9 @@ class _Again:
 
     def _weight(self, ratio: float) -> float:
         """The error in units of the difference from the motion with steps shorter by this ratio."""
-        return 1.0 if self.tighter is not None else 1.0 / (1.0 - ratio ** max(self.driver.method.order, 1))
+        return (
+            1.0 if self.tighter is not None or self.exact else 1.0 / (1.0 - ratio ** max(self.driver.method.order, 1))
+        )
 
 
 def _enlarged(run: Run) -> float:

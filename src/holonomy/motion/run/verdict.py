@@ -105,6 +105,8 @@ def verdict(run: Run, drift: float, found: StateError, others: tuple[str, ...] =
 
 
 def _advice(run: Run) -> str:
+    if run.method is not None and run.method.properties.to_round_off:
+        return "Rounding does this, which no method avoids."
     return "Tighten rtol and atol." if run.method is not None and run.method.tighter() is not None else "Reduce dt."
 
 
