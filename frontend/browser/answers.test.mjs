@@ -162,9 +162,13 @@ describe("a link", () => {
       socket.send(JSON.stringify({ type: "share" })); // as the page does by itself; answered just before the change
       socket.send(JSON.stringify({ type: "set-parameter", name: "stiffness", value: 2, settled: true }));
     });
+    await page.waitForFunction(() => globalThis.probe.controls.parameters.stiffness === 2);
     await opened(page, "Share");
-    await page.waitForFunction(() => document.querySelector(".share input").value.includes("?s="));
-    const kept = await page.evaluate(() => JSON.parse(JSON.parse(sessionStorage.getItem("holonomy.work.late")).document));
-    assert.equal(kept.parameters.stiffness, 2);
+    await page.waitForFunction(() => {
+      const kept = sessionStorage.getItem("holonomy.work.late"); // the document of the last link
+      const linked = document.querySelector(".share input").value.includes("?s=");
+      return linked && JSON.parse(JSON.parse(kept).document).parameters.stiffness === globalThis.probe.controls.parameters.stiffness;
+    });
+    assert.equal(await page.evaluate(() => globalThis.probe.controls.parameters.stiffness), 2);
   });
 });
