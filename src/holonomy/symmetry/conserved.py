@@ -125,8 +125,8 @@ def jumps(
         here = np.max(np.where(np.abs(way) > 0, np.abs(point), 0.0), axis=1)
         reach = np.where(largest > 0, _NEAR * np.where(here > 0, here, 1.0) / largest, 0.0)
 
-    def side(part: float) -> np.ndarray:
-        z = point + part * reach[:, None] * way
+    def side(part: float | np.ndarray) -> np.ndarray:
+        z = point + (part * reach)[:, None] * way
         return at_rows(function, z[:, 0], z[:, 1 : 1 + n], z[:, 1 + n :])[0]
 
     before, behind = (side(-1.0), side(-_PART)), (side(1.0), side(_PART))
@@ -134,7 +134,24 @@ def jumps(
         by, size = np.abs(behind[1] - before[1]), np.abs(behind[1]) + np.abs(before[1])
         changes = np.abs(before[1] - before[0]) + np.abs(behind[1] - behind[0])
         found = np.isfinite(by + changes) & (by > _STAYS * changes) & (by > _JUMP * size)
+        if np.any(found):
+            found &= _left_between(side, before[1], behind[1]) > 0.25 * by  # sign(0) is half way
     return np.where(found, by, 0.0), size
+
+
+def _left_between(side: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """What is left of the differences across states when their two sides come together.
+
+    Far out a function that repeats may have the same values at two distances on each side, and jump nowhere.
+    """
+    begin, end = np.full(len(low), -_PART), np.full(len(low), _PART)
+    for _ in range(_HALVES):
+        middle = 0.5 * (begin + end)
+        value = side(middle)
+        lower = np.abs(value - low) >= np.abs(high - value)
+        begin, end = np.where(lower, begin, middle), np.where(lower, middle, end)
+        low, high = np.where(lower, low, value), np.where(lower, value, high)
+    return np.abs(high - low)
 
 
 def jump_between(function: Quantity, looked: States) -> str | None:
