@@ -111,26 +111,30 @@ class Queue:
         a, b = (self.geometry.moved(self.x[i], self.u[i], t - self.since[i]) for i in (first, second))
         return Pair(*a, *b, size)
 
-    def _times(self, first: np.ndarray, second: np.ndarray, t: float) -> np.ndarray:
+    def _times(self, first: np.ndarray, second: np.ndarray, t: float, pair: Pair | None = None) -> np.ndarray:
         self.looked += len(first)
-        return t + self.geometry.first_contacts(self._pair(first, second, t), min(self.horizon, self.end) - t)
+        pair = self._pair(first, second, t) if pair is None else pair
+        return t + self.geometry.first_contacts(pair, min(self.horizon, self.end) - t)
 
     def collide(self, entry: Entry, restitution: float) -> list[tuple[int, int]]:
         """Carry out a contact, with all that are closed at its time and hang together with it: the balls at this time
         with their velocities after it, and their contacts found anew. Gives the pairs that were struck."""
         t, i, j = entry[:3]
-        first, second = self._listed_with(np.array([i, j]))
+        others = self.around[j][self.around[j] != i]
+        first = np.concatenate([np.full(len(self.around[i]), i), np.full(len(others), j)])
+        second = np.concatenate([self.around[i], others])
         pair = self._pair(first, second, t)
-        closed = self.geometry.gaps_now(pair)[0] <= of_squares(TOGETHER) * pair.size
-        closed |= (first == min(i, j)) & (second == max(i, j))
-        if np.sum(closed) > 1:
-            return self._collide_together(t, np.stack([first, second], axis=1)[closed], restitution)
-        one = pair.of(np.flatnonzero(closed))
-        (a,), (b,) = self.masses[first[closed]], self.masses[second[closed]]
-        after = self.geometry.reflected(one, (float(a), float(b)), restitution)
-        self._set(first[closed], t, one.x, after[0])
-        self._set(second[closed], t, one.y, after[1])
-        self._renew(first, second, t)
+        closed = self.geometry.squares(pair.x, pair.y) <= (1.0 + of_squares(TOGETHER)) * pair.size
+        own = int(np.argmax(second == j))
+        closed[own] = True
+        if np.count_nonzero(closed) > 1:
+            ends = np.sort(np.stack([first, second], axis=1)[closed], axis=1)
+            return self._collide_together(t, ends, restitution)
+        one = pair.of(np.array([own]))
+        after = self.geometry.reflected(one, (float(self.masses[i]), float(self.masses[j])), restitution)
+        self._set(np.array([i, j]), t, np.concatenate([one.x, one.y]), np.concatenate(after))
+        moved = np.where((first == i)[:, None], self.u[i], self.u[j])
+        self._renew(first, second, t, pair._replace(u=moved, w=np.where((second == j)[:, None], self.u[j], pair.w)))
         return [(i, j)]
 
     def _listed_with(self, balls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -176,10 +180,10 @@ class Queue:
             left = np.maximum(0.5 * self.margin - self.moved[balls], 0.0)[moving] / speeds[moving]
             self.horizon = min(self.horizon, t + float(np.min(left)))
 
-    def _renew(self, first: np.ndarray, second: np.ndarray, t: float) -> None:
-        """Find the contacts of pairs of which a ball has changed its velocity."""
+    def _renew(self, first: np.ndarray, second: np.ndarray, t: float, pair: Pair | None = None) -> None:
+        """Find the contacts of pairs of which a ball has changed its velocity; `pair` where they are known there."""
         self.now = t
-        times = self._times(first, second, t)
+        times = self._times(first, second, t, pair)
         for k in np.flatnonzero(np.isfinite(times)):
             ends = np.array([first[k], second[k]])
             heapq.heappush(self.contacts, (float(times[k]), int(ends[0]), int(ends[1]), *self._stamps(ends)))
