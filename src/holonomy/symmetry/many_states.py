@@ -24,7 +24,7 @@ from holonomy.trace.graph.features import Line, features, search
 from holonomy.trace.graph.numeric import evaluate_rows
 from holonomy.trace.lowering.scalarise import Flat, scalarise
 from holonomy.trace.lowering.statements import Unsupported
-from holonomy.types import Tree
+from holonomy.types import Number, Tree
 
 _LONGEST = 30_000_000  # operations on numbers above which a function at many states is compiled
 _LAST_DIGITS = 2.3e-16  # of a number
@@ -43,7 +43,7 @@ _STEPS = 40
 _RANK = 1e-10  # of the largest singular value: normals that depend on each other
 _HELD = 1e-9  # of its terms: what a condition may be at a state that counts as consistent
 
-Where: TypeAlias = Mapping[str, tuple[float, float]] | Callable[[Any, Any, Any], Any]
+Where: TypeAlias = Mapping[str, Sequence[Number]] | Callable[[Any, Any, Any], Any]
 """A region: bounds by the names of coordinates, of velocities (``"x_dot"``) and ``"t"``, or a function (t, q, v).
 """
 
