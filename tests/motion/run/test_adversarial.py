@@ -1,6 +1,6 @@
 """No run that is off by more than a hundred times what is stated is called good, and runs that are right are.
 
-The families are beside this file; each run has a truth that the package did not compute.
+The families are in `adversarial`; each run has a truth that the package did not compute.
 """
 
 from collections.abc import Mapping
