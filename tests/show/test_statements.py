@@ -172,6 +172,9 @@ class Checks:
         if self.one.symmetries is not None:
             assert int(dim) == self.one.symmetries
 
+    def symmetries_nearby(self, dim: str) -> None:
+        assert int(dim) >= (self.one.symmetries or 0)
+
     def no_symmetry(self) -> None:
         assert not self.one.symmetries
         assert not self.one.momenta
@@ -368,6 +371,7 @@ def test_sentences_of_two_hundred_random_systems(unwritten) -> None:
 
 
 RARE = {
+    "symmetries nearby",
     "h conserved at states",
     "rotation",
     "flat",
@@ -408,6 +412,7 @@ LIES = [
     ("hoop", "rotation", {"name": "θ", "period": "5.478", "count": "1"}),
     ("hoop", "unbounded", {"name": "θ", "far": "1"}),
     ("hoop", "at rest", {"name": "θ"}),
+    ("hoop", "symmetries nearby", {"dim": "-1"}),
     ("well", "no integral", {"reason": "The Lagrangian depends on the time."}),
 ]
 

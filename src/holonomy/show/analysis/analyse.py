@@ -181,6 +181,8 @@ def _symmetries(system: System) -> list[str]:
         found = hl.killing(system)
     except (ValueError, Unsupported, np.linalg.LinAlgError):
         return []
+    if not found.dim and found.dims[-1]:
+        return [say("symmetries nearby", dim=found.dims[-1])]
     if not found.dim:
         return [say("no symmetry")]
     return [say("symmetries", dim=found.dim, algebra=found.algebra)]

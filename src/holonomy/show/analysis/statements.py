@@ -51,6 +51,9 @@ STATEMENTS: Final[dict[str, str]] = {
     "cyclic": "The momentum of the cyclic coordinate {name}, here {value}.",
     "symmetries": "Continuous symmetries of positions: {dim}, with the algebra {algebra}.",
     "no symmetry": "No continuous symmetry of positions.",
+    "symmetries nearby": (
+        "Continuous symmetries of positions near a point: {dim}; none was seen to hold at all states looked at."
+    ),
     # ── Routh's reduction
     "reduced": "With the momentum of {cyclic} constant, the motion of {kept} is a system of its own, {checked}.",
     "reduced in time": (
