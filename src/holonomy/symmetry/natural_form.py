@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from holonomy.symmetry.natural import Natural
-from holonomy.symmetry.routh import ReducedSystem
+from holonomy.symmetry.reduced_system import ReducedSystem
 from holonomy.symmetry.samples import states
 from holonomy.systems import System
 from holonomy.systems.equations.energies import lagrangian_form

@@ -78,11 +78,16 @@ def guard_code(guard: Guard, shorter: bool) -> None:
         return [np.array(one) for one in outputs]
 
     def run_many(
-        self: compiler.Code, leaves: Sequence[np.ndarray], mapped: Sequence[bool], count: int
+        self: compiler.Code,
+        leaves: Sequence[np.ndarray],
+        mapped: Sequence[bool],
+        count: int,
+        steps: int | None = None,
     ) -> list[np.ndarray]:
+        del steps
         inputs, outputs = [guard.copy(leaf) for leaf in leaves], results(self, count)
-        steps = [a.strides[0] if m else 0 for a, m in zip(inputs, mapped, strict=True)]
-        strides = guard.copy(np.array([*steps, *(one.strides[0] for one in outputs)], np.int64))
+        apart = [a.strides[0] if m else 0 for a, m in zip(inputs, mapped, strict=True)]
+        strides = guard.copy(np.array([*apart, *(one.strides[0] for one in outputs)], np.int64))
         scratch = guard.empty((self.scratch,), np.uint8)
         table = compiler._table([*inputs, *outputs])
         self.loaded.many(table, strides.ctypes.data, 0, count, scratch.ctypes.data)

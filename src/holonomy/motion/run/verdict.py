@@ -81,8 +81,9 @@ def verdict(run: Run, drift: float, found: StateError, others: tuple[str, ...] =
     elif found.error is None and not len(run.events) and (turns := _turns(run)) > TURNS and not made.variable_step:
         reasons.append(f"The velocity reversed in {turns:.0%} of the steps.{advice}")
     # a velocity there is the difference of numbers as large as the arrays, which loses as many digits again
-    lost = made.rounding**2 / float(np.finfo(float).eps)
-    if lost > _LOST:
+    eps = float(np.finfo(np.asarray(run.q).dtype).eps)
+    lost = made.rounding**2 / eps
+    if lost > max(_LOST, 1e3 * eps):
         reasons.append(
             f"The motion goes so far out in hyperbolic space that its arrays hold positions to about {lost:.1g} radii, "
             "which the energy does not show. hl.carry(system, at=point) keeps them near the origin, with all digits."
