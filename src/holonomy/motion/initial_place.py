@@ -49,7 +49,7 @@ def _unrounded(system: System, t: float, q: AnyArray, v: AnyArray) -> tuple[AnyA
     return np.asarray(near[0]), np.asarray(near[1])
 
 
-def on_space(system: System, q: AnyArray, v: AnyArray) -> tuple[Any, Any]:
+def on_space(system: System, q: AnyArray, v: AnyArray) -> tuple[AnyArray, AnyArray]:
     """The start on the space to round-off, in double precision; a ValueError for one that is off it in its own."""
     if system.flat:
         return q, v
@@ -76,7 +76,7 @@ def on_space(system: System, q: AnyArray, v: AnyArray) -> tuple[Any, Any]:
 
 
 @eqx.filter_jit
-def nearest_on_space(system: System, q: AnyArray, v: AnyArray) -> Any:
+def nearest_on_space(system: System, q: AnyArray, v: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """The point of the space nearest to q, in double precision, the tangent part of v there, and the distance by which
     storing q as an array may have moved it; of rows one by one."""
     if q.ndim > 1:
@@ -86,7 +86,7 @@ def nearest_on_space(system: System, q: AnyArray, v: AnyArray) -> Any:
     return near, system.space.tangent(near, jnp.asarray(v, np.float64)), lost
 
 
-def misses_space(q: AnyArray, v: AnyArray, near: AnyArray, tangent: AnyArray) -> tuple[Any, Any]:
+def misses_space(q: AnyArray, v: AnyArray, near: AnyArray, tangent: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Whether points are off the space and velocities not tangent to it, in the precision of their numbers."""
     enough = close(np.result_type(q))
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from holonomy.systems import System
 from holonomy.trace.function import Function
+from holonomy.types import AnyArray
 
 if TYPE_CHECKING:
     from holonomy.motion.drive import Driven
@@ -41,7 +42,9 @@ def unseen(system: System, run: Driven) -> bool:
     return unseen_force(system, run.times, rows.q, rows.v, rows.momentum, between) is not None
 
 
-def unseen_force(system: System, times: Any, places: Any, velocities: Any, momentum: Any, between: int) -> float | None:
+def unseen_force(
+    system: System, times: AnyArray, places: AnyArray, velocities: AnyArray, momentum: AnyArray, between: int
+) -> float | None:
     """The time of the first step in which a force acts that is missing from both its ends; None where there is none.
 
     The states are those at the ends of all steps; in each step forces are evaluated at `between` times.
@@ -72,7 +75,12 @@ def unseen_force(system: System, times: Any, places: Any, velocities: Any, momen
 
 
 def unseen_crossing(
-    system: System, sigmas: Sequence[tuple[Function, bool]], times: Any, places: Any, velocities: Any, between: int
+    system: System,
+    sigmas: Sequence[tuple[Function, bool]],
+    times: AnyArray,
+    places: AnyArray,
+    velocities: AnyArray,
+    between: int,
 ) -> float | None:
     """The time of the first step in which a function of the state has another sign than at both ends; None where there
     is none. `sigmas` are functions, whose values may have several components, with whether they take the velocity."""

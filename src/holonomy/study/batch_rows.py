@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 
 from holonomy.motion.events.event_log import Events
 from holonomy.motion.initial_place import too_few_digits
+from holonomy.motion.methods.base import AbstractMethod
 from holonomy.motion.problem import Problem
 from holonomy.motion.run.result import Result
 from holonomy.motion.run.run import Run
@@ -40,7 +41,9 @@ def padded(x: np.ndarray, rows: int) -> np.ndarray:
     return np.concatenate([x, np.full((x.shape[0], missing, *x.shape[2:]), np.nan)], axis=1)
 
 
-def shared(system: System, given: Problem, count: int, batched: Mapping[str, AnyArray]) -> tuple[System, Any]:
+def shared(
+    system: System, given: Problem, count: int, batched: Mapping[str, AnyArray]
+) -> tuple[System, AbstractMethod]:
     """The system and the method as after `jax.vmap`: every number has an axis of members, those that they share
     without a copy."""
     both = jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), (system, given.method))
@@ -110,7 +113,7 @@ def _events(each: Sequence[Events]) -> Events:
     return Events(which=which, count=np.array([len(one) for one in each]), names=called, **columns)
 
 
-def while_energy_is_finite(times: AnyArray, energy: AnyArray, rows: Tree, result: Result) -> tuple[Any, Result]:
+def while_energy_is_finite(times: AnyArray, energy: AnyArray, rows: Tree, result: Result) -> tuple[Tree, Result]:
     """The rows of each member before the first without a finite energy, and results that say so."""
     lost = np.logical_or.accumulate(~np.isfinite(np.asarray(energy)), axis=1)
     lost &= (np.asarray(result.code) == Code.ok)[:, None]  # others say already why they stopped
@@ -135,7 +138,7 @@ def _roundings(system: System, q: Any) -> Any:
     return jax.vmap(jax.vmap(system.space.rounding))(q)
 
 
-def _until(times: AnyArray, lost: AnyArray, code: Code, rows: Tree, result: Result) -> tuple[Any, Result]:
+def _until(times: AnyArray, lost: AnyArray, code: Code, rows: Tree, result: Result) -> tuple[Tree, Result]:
     """The rows before the first that is lost; members with such rows get the code and its time."""
     lost = np.asarray(lost)
     codes, stopped, failed = np.asarray(result.code), np.asarray(result.t), lost[:, -1]

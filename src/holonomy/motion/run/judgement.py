@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 
 from holonomy.motion.run.verdict import Verdict
+from holonomy.types import Unchecked
 
 _LONGEST = 2000  # characters of a reason, and reasons, that a file may hold
 
@@ -42,7 +43,7 @@ def from_json(text: str) -> tuple[Judgement, ...]:
     return tuple(_one(entry) for entry in held)
 
 
-def of_members(text: str, which: Any) -> str:
+def of_members(text: str, which: Unchecked) -> str:
     """Of the judgements of a batch those of some members, by an index or a slice or an array of indices."""
     each = from_json(text)
     return to_json([each[k] for k in np.atleast_1d(np.arange(len(each))[which])]) if each else ""
