@@ -123,10 +123,10 @@ class Checks:
     def at_rest(self, where: str) -> np.ndarray:
         """The place of an equilibrium, after seeing that it is one: at rest there nothing moves."""
         q = place(self.one, where)
-        zero = np.zeros_like(q)
-        q, zero = map(np.asarray, self.one.system.project(0.0, q, zero))
         if np.linalg.cond(np.asarray(self.one.system.mass_matrix(0.0, q))) > 1e12:
             return q  # the pole of polar coordinates, where they have no acceleration
+        zero = np.zeros_like(q)
+        q, zero = map(np.asarray, self.one.system.project(0.0, q, zero))
         pull = np.asarray(self.one.system.acceleration(0.0, q, zero))
         near = q + 1e-3
         size = 1.0 + np.max(np.abs(np.asarray(self.one.system.acceleration(0.0, near, zero))))

@@ -35,6 +35,8 @@ _ALGEBRAS: Final = 4
 """Coordinates up to which all symmetries are looked for, which takes some seconds with more."""
 _SHOWN: Final = 8
 """Equilibria that are listed."""
+_POLE: Final = 1e12
+"""Condition of the mass matrix from which on a place counts as a pole of the coordinates."""
 _RANK: Final = 1e-9
 """Of the largest entry of the normals: singular values below it are taken for zero."""
 
@@ -143,6 +145,8 @@ def _statics(system: System, energy: EnergyFunction, q: np.ndarray) -> Iterator[
 
 def _equilibrium(system: System, at: Any) -> str:
     place = ", ".join(f"{symbol(n)} = {number(x)}" for n, x in zip(system.names, at.q, strict=True))
+    if np.linalg.cond(np.asarray(system.mass_matrix(0.0, at.q))) > _POLE:
+        return say("undecided", place=place)  # coordinates break down there, and rates in them mean nothing
     rates: Any = np.asarray(at.eigenvalues)
     waves = np.unique(np.round(np.abs(rates.imag[np.abs(rates.real) < 1e-9 * (1 + np.abs(rates.imag))]), 9))
     waves = waves[waves > 1e-9]
