@@ -146,8 +146,9 @@ _HOOP = hl.System.from_positions(
 
 def hoop(rng: np.random.Generator) -> Drawn:
     """A bead on a hoop that turns."""
-    system = _HOOP.with_parameters(r=rng.uniform(0.5, 2), w=rng.uniform(0.5, 6), g=rng.uniform(1, 10))
-    return Drawn("hoop", system, rng.uniform(-3, 3, 1), _maybe(rng, 1.0) * rng.normal(size=1), True, False)
+    w = _maybe(rng, rng.uniform(0.5, 6))
+    system = _HOOP.with_parameters(r=rng.uniform(0.5, 2), w=w, g=rng.uniform(1, 10))
+    return Drawn("hoop", system, rng.uniform(-3, 3, 1), _maybe(rng, 1.0) * rng.normal(size=1), True, w == 0)
 
 
 def _central(extra: Callable[..., Any] = lambda q, p: 0.0, **more: float) -> hl.System:
