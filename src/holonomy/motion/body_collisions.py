@@ -158,6 +158,7 @@ class Bodies:
         left = h - begin
         some = np.flatnonzero(~overlap & ((last < 0) | ((rate < 0) & (last_rate > 0))))
         part = _first_zero(gap[some], (rate * left)[some], last[some], (last_rate * left)[some])
+        some, part = some[np.isfinite(part)], part[np.isfinite(part)]  # nothing may be left of the step
         found[some] = begin[some] + part * left[some]
         # closed at the end, by a contact just beyond it: it may be met together with one just before
         beyond = ~np.isfinite(found) & (last <= of_squares(TOGETHER) * sizes) & (last_rate < 0)
