@@ -13,7 +13,7 @@ from holonomy.systems import System
 from holonomy.systems.bodies import World
 from holonomy.systems.bodies.checks import refuse_start
 from holonomy.systems.constraints.tolerance import close
-from holonomy.types import AnyArray
+from holonomy.types import AnyArray, Truth
 
 TOO_FEW_DIGITS = 1e-9  # distance by which storing a point may move it at most; in hyperbolic space at R = 16
 _FEW_ROUNDINGS = 1e3  # the same in rounding errors, for points in single precision
@@ -86,7 +86,7 @@ def nearest_on_space(system: System, q: AnyArray, v: AnyArray) -> tuple[AnyArray
     return near, system.space.tangent(near, jnp.asarray(v, np.float64)), lost
 
 
-def misses_space(q: AnyArray, v: AnyArray, near: AnyArray, tangent: AnyArray) -> tuple[AnyArray, AnyArray]:
+def misses_space(q: AnyArray, v: AnyArray, near: AnyArray, tangent: AnyArray) -> tuple[Truth, Truth]:
     """Whether points are off the space and velocities not tangent to it, in the precision of their numbers."""
     enough = close(np.result_type(q))
 
