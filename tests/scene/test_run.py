@@ -140,3 +140,24 @@ def test_an_interrupted_run_keeps_its_good_part(tmp_path: Path) -> None:
     assert done.run.result.name == "interrupted"
     assert 0 < done.run.t[-1] < 10
     np.testing.assert_array_equal(hl.load(done.files[0]).q, done.run.q)
+
+
+@pytest.mark.parametrize(("dt", "expected"), [(0.01, "good"), (0.25, "doubtful")])
+def test_the_certificate_of_a_scene_is_that_of_the_same_run_in_python(tmp_path: Path, dt: float, expected: str) -> None:
+    scene = loads(
+        f"""
+        lagrangian = "x_dot^2/2 - 8*x^2"
+        coordinates = ["x"]
+        [initial]
+        q = [1.0]
+        v = [0.0]
+        [motion]
+        t_end = 30.0
+        dt = {dt}
+        method = {{ name = "rk4" }}
+        """
+    )
+    found = perform(scene, tmp_path, "spring").run.certificate
+    assert found.verdict == expected
+    assert found.error is not None
+    assert found.known_until is not None

@@ -192,7 +192,7 @@ def _looked_at(run: Run, asked: bool) -> Growth | None:
 def _method(run: Run) -> AbstractMethod | None:
     """The method that takes the steps of the run again, None where they cannot be taken."""
     made = run.provenance
-    again = made.maker == "simulate" and made.engine.startswith(("native", "xla")) and not made.part
+    again = made.simulated and made.engine.startswith(("native", "xla")) and not made.part
     if run.system is None or run.method is None or np.ndim(run.t) > 1 or not again or not run.result.ok:
         return None
     if contact.count(run.system):

@@ -65,6 +65,11 @@ class Provenance:
     judgement: str = ""
 
     @property
+    def simulated(self) -> bool:
+        """Whether `simulate` took the steps, called by a user or for a scene, so that they can be taken again."""
+        return self.maker in ("simulate", "scene")
+
+    @property
     def method_and_properties(self) -> str:
         """The method with what it preserves and its order, as certificates and plots print it."""
         if self.order is None:

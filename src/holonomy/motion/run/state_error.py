@@ -131,7 +131,7 @@ def refusal(run: Run) -> str:
         return "a run from a file has no system to step on with"
     if not run.result.ok:
         return "the run failed"
-    if made.maker not in ("simulate", "ensemble"):
+    if not made.simulated and made.maker != "ensemble":
         return "the states were not made by simulate"
     if not len(run.t) or not np.all(np.isfinite(np.asarray(run.q[0]))):
         return "there are no states"

@@ -17,7 +17,7 @@ def unseen_reasons(run: Run) -> tuple[str, ...]:
     """A sentence where a force acts, or a wall or an event is crossed, within a step and not at its ends."""
     system = run.system
     made = run.provenance
-    if system is None or made.part or made.maker != "simulate" or not run.result.ok or made.variable_step:
+    if system is None or made.part or not made.simulated or not run.result.ok or made.variable_step:
         return ()
     steps = len(run.t) - 1
     if not 1 <= steps <= _STEPS or steps != int(run.result.steps) or run.saved is not None or made.carried:
